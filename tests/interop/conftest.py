@@ -35,6 +35,13 @@ def everything() -> Iterator[ServerProcess]:
 
 
 @pytest.fixture(scope="session")
+def workshop() -> Iterator[ServerProcess]:
+    """The suite of `workshop.py`, served by its own process for all tests of the session."""
+    with serving(f"{FOLDER / 'workshop.py'}:suite") as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
 def jobs() -> Iterator[ServerProcess]:
     """The low-level server of `jobs.py`, served by its own process for all tests of the session."""
     with serving(f"{FOLDER / 'jobs.py'}:Jobs") as server:
