@@ -31,7 +31,7 @@ def seen(node: Path, workshop: ServerProcess) -> dict[str, Any]:
 def test_it_negotiates_and_lists_the_tools(seen: dict[str, Any]) -> None:
     assert seen["version"] == "2026-07-28"
     assert seen["server"]["name"] == "workshop"
-    assert seen["tools"] == ["count", "hold", "who_left", "fail"]
+    assert seen["tools"] == ["count", "hold", "who_left", "fail", "place"]
 
 
 def test_it_gets_a_result_with_progress_and_logs(seen: dict[str, Any]) -> None:

@@ -1,7 +1,8 @@
 """The server that the official clients are tried on: tools that report, that wait, and that fail in every way."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
+import msgspec
 import trio
 
 from genmcp import Channel, InvalidParams, McpError, MissingCapability, ResourceNotFound, Suite, ToolError, tool
@@ -59,4 +60,13 @@ async def fail(way: Way, channel: Channel) -> None:
             raise RuntimeError("a fault that no client may read")
 
 
-suite = Suite(server_name="workshop", server_version="1.0.0", tools=[count, hold, who_left, fail])
+@tool
+async def place(
+    region: Annotated[str, msgspec.Meta(extra_json_schema={"x-mcp-header": "Region"})],
+    shard: Annotated[int, msgspec.Meta(extra_json_schema={"x-mcp-header": "Shard"})] = 0,
+) -> dict[str, str | int]:
+    """Take arguments that clients repeat in headers."""
+    return {"region": region, "shard": shard}
+
+
+suite = Suite(server_name="workshop", server_version="1.0.0", tools=[count, hold, who_left, fail, place])
