@@ -1,0 +1,129 @@
+"""JSON-RPC bytes: strict parsing of what came in, envelopes for what goes out. Independent of the revision.
+
+Only what cannot be told from valid JSON by any later step is refused here: everything that is not JSON, numbers
+that no double holds, texts that are not Unicode, and nesting that only an attacker sends.
+"""
+
+from typing import Any
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from genmcp.mcp.errors import InvalidRequest, McpError, ParseError
+from genmcp.mcp.model import Model, encode
+
+RequestId = str | int
+
+MAX_DEPTH = 64
+"""How deep objects and arrays may be nested in a message."""
+
+_decoder = msgspec.json.Decoder()
+
+
+class _ResultEnvelope(msgspec.Struct, frozen=True):
+    jsonrpc: str
+    id: RequestId
+    result: Any
+
+
+class _ErrorEnvelope(msgspec.Struct, frozen=True):
+    jsonrpc: str
+    error: dict[str, Any]
+    id: RequestId | UnsetType | None
+
+
+def parse(body: bytes | bytearray | memoryview) -> Any:
+    """Parse one JSON text.
+
+    Raises:
+        ParseError: it is not JSON (empty, a byte order mark, NaN, a lone surrogate, invalid UTF-8, trailing bytes,
+            a number out of range), or nested deeper than `MAX_DEPTH`.
+    """
+    try:
+        value = _decoder.decode(body)
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+        raise ParseError(f"The body is not valid JSON: {_reason(error)}.") from None
+    if bytes(body).count(b"{") + bytes(body).count(b"[") > MAX_DEPTH and _is_deep(value):
+        raise ParseError(f"The body is nested deeper than {MAX_DEPTH} levels.")
+    return value
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply"
+    return str(error).removeprefix("JSON is malformed: ")[:200]
+
+
+def _is_deep(value: Any) -> bool:
+    """Say whether a value is nested deeper than allowed, level by level so that the stack stays flat."""
+    level = [value]
+    for _ in range(MAX_DEPTH + 1):
+        level = (
+            [
+                inner
+                for outer in level
+                for inner in (outer.values() if isinstance(outer, dict) else outer)
+                if isinstance(inner, dict | list)
+            ]
+            if level and isinstance(level[0], dict | list)
+            else []
+        )
+        if not level:
+            return False
+    return True
+
+
+def dump(value: Any) -> bytes:
+    """Return a value as JSON bytes without line breaks; see `model.encode`."""
+    return encode(value)
+
+
+def request_id_of(message: Any) -> RequestId | UnsetType:
+    """Return the id of a parsed message when it could be read: a string or an integer; UNSET otherwise.
+
+    An error about a message whose id could not be read has no id (base protocol, Error Responses).
+    """
+    found = message.get("id") if isinstance(message, dict) else None
+    return found if type(found) is str or type(found) is int else UNSET
+
+
+def check_message(message: Any) -> str:
+    """Check the envelope of a parsed message, a request or a notification, and return its method.
+
+    Raises:
+        InvalidRequest: not an object (a batch, too), not JSON-RPC 2.0, a response, or an id that is null, fractional
+            or otherwise neither a string nor an integer.
+    """
+    if type(message) is not dict:
+        batch = " Batches do not exist in this revision." if isinstance(message, list) else ""
+        raise InvalidRequest(f"The message must be one JSON object.{batch}")
+    if message.get("jsonrpc") != "2.0":
+        raise InvalidRequest('jsonrpc must be "2.0".')
+    method = message.get("method")
+    if type(method) is not str:
+        if "method" not in message and ("result" in message or "error" in message):
+            raise InvalidRequest("A response cannot be sent to a server: it sends no requests.")
+        raise InvalidRequest("method must be a string.")
+    if "id" in message and request_id_of(message) is UNSET:
+        raise InvalidRequest("id must be a string or an integer.")
+    return method
+
+
+def response_bytes(request_id: RequestId, result: Model | dict[str, Any]) -> bytes:
+    """Return the response that carries a result."""
+    return encode(_ResultEnvelope("2.0", request_id, result))
+
+
+def error_bytes(request_id: RequestId | UnsetType | None, error: McpError) -> bytes:
+    """Return the response that carries an error.
+
+    Args:
+        request_id: UNSET leaves `id` out, None sends null (for the 2025-06-18 revision and older).
+        error: what went wrong.
+    """
+    return encode(_ErrorEnvelope("2.0", error.to_dict(), request_id))
+
+
+def notification_bytes(notification: Model) -> bytes:
+    """Return a notification; its struct is the whole envelope."""
+    return encode(notification)

@@ -1,0 +1,165 @@
+"""Content blocks and resource contents."""
+
+from base64 import b64encode
+from collections.abc import Sequence
+from typing import Any, TypeAlias, get_args
+
+from genmcp.mcp.v2607.base import Annotations, Icon
+from genmcp.mcp.v2607.content import (
+    AudioContent,
+    ContentBlock,
+    EmbeddedResource,
+    ImageContent,
+    ResourceLink,
+    TextContent,
+)
+from genmcp.mcp.v2607.contents import BlobResourceContents, TextResourceContents
+
+ContentLike: TypeAlias = ContentBlock | str | tuple[str, Any]
+"""A block, a text, or a pair such as `("image", ("image/png", data))`; see `content_block`."""
+
+
+def _base64(data: bytes | bytearray | memoryview | str) -> str:
+    """Encode bytes; a text is Base64 already."""
+    return data if isinstance(data, str) else b64encode(data).decode("ascii")
+
+
+def text(value: str, *, annotations: Annotations | None = None, meta: dict[str, Any] | None = None) -> TextContent:
+    """Return a block of text."""
+    return TextContent(value, annotations=annotations, meta=meta)
+
+
+def image(
+    data: bytes | str,
+    mime_type: str,
+    *,
+    annotations: Annotations | None = None,
+    meta: dict[str, Any] | None = None,
+) -> ImageContent:
+    """Return an image block.
+
+    Args:
+        data: the bytes of the file; a text is taken as Base64.
+        mime_type: such as `image/png`.
+        annotations: hints for the client.
+        meta: the block's `_meta`.
+    """
+    return ImageContent(_base64(data), mime_type, annotations=annotations, meta=meta)
+
+
+def audio(
+    data: bytes | str,
+    mime_type: str,
+    *,
+    annotations: Annotations | None = None,
+    meta: dict[str, Any] | None = None,
+) -> AudioContent:
+    """Return a sound block.
+
+    Args:
+        data: the bytes of the file; a text is taken as Base64.
+        mime_type: such as `audio/wav`.
+        annotations: hints for the client.
+        meta: the block's `_meta`.
+    """
+    return AudioContent(_base64(data), mime_type, annotations=annotations, meta=meta)
+
+
+def resource_contents(
+    uri: str,
+    *,
+    text: str | None = None,
+    blob: bytes | str | None = None,
+    mime_type: str | None = None,
+    meta: dict[str, Any] | None = None,
+) -> TextResourceContents | BlobResourceContents:
+    """Return the contents of a resource: a text, or bytes.
+
+    Args:
+        uri: the resource, or the part of it.
+        text: its content, if that is text.
+        blob: its bytes; a string is taken as Base64.
+        mime_type: what it is.
+        meta: the `_meta` of the contents.
+
+    Raises:
+        ValueError: not exactly one of `text` and `blob` was given.
+    """
+    if text is not None and blob is None:
+        return TextResourceContents(uri, text, mime_type=mime_type, meta=meta)
+    if blob is not None and text is None:
+        return BlobResourceContents(uri, _base64(blob), mime_type=mime_type, meta=meta)
+    raise ValueError(f"contents of {uri}: give either text or blob")
+
+
+def resource(
+    uri: str,
+    *,
+    text: str | None = None,
+    blob: bytes | str | None = None,
+    mime_type: str | None = None,
+    annotations: Annotations | None = None,
+    meta: dict[str, Any] | None = None,
+) -> EmbeddedResource:
+    """Return a block with the contents of a resource; see `resource_contents` for the arguments.
+
+    Without a MIME type it is `text/plain` or `application/octet-stream`, because prompts must say one.
+    """
+    kind = mime_type or ("application/octet-stream" if text is None else "text/plain")
+    contents = resource_contents(uri, text=text, blob=blob, mime_type=kind)
+    return EmbeddedResource(contents, annotations=annotations, meta=meta)
+
+
+def link(
+    uri: str,
+    name: str,
+    *,
+    title: str | None = None,
+    description: str | None = None,
+    mime_type: str | None = None,
+    size: int | None = None,
+    icons: Sequence[Icon] | None = None,
+    annotations: Annotations | None = None,
+    meta: dict[str, Any] | None = None,
+) -> ResourceLink:
+    """Return a block that links to a resource."""
+    return ResourceLink(
+        uri,
+        name,
+        title=title,
+        description=description,
+        mime_type=mime_type,
+        size=size,
+        icons=icons,
+        annotations=annotations,
+        meta=meta,
+    )
+
+
+def content_block(part: ContentLike) -> ContentBlock:
+    """Return the block that a part stands for.
+
+    Args:
+        part: a block, which is returned as it is; a text; or one of the pairs `("text", value)`,
+            `("image", (mime_type, data))`, `("audio", (mime_type, data))`, `("resource", arguments)` and
+            `("link", arguments)`, the last two with the keyword arguments of `resource` and `link`.
+
+    Raises:
+        TypeError: it is none of these.
+    """
+    if isinstance(part, str):
+        return TextContent(part)
+    if isinstance(part, get_args(ContentBlock)):
+        return part  # type: ignore[return-value] # mypy cannot narrow by the members of a union
+    match part:
+        case ("text", str(value)):
+            return TextContent(value)
+        case ("image", (str(mime_type), data)):
+            return image(data, mime_type)
+        case ("audio", (str(mime_type), data)):
+            return audio(data, mime_type)
+        case ("resource", dict(arguments)):
+            return resource(**arguments)
+        case ("link", dict(arguments)):
+            return link(**arguments)
+    raise TypeError(f"not content: {part!r}; expected a content block, a str, or a pair such as ('text', value)")
