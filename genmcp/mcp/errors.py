@@ -263,7 +263,7 @@ def check_own_code(code: int) -> int:
     Raises:
         ValueError: the code is reserved and the protocol does not define it; says which codes are free.
     """
-    if code in RESERVED_CODES and code not in Code:
+    if code in RESERVED_CODES and code not in list(Code):
         raise ValueError(
             f"error code {code} is reserved by the protocol: use one outside {RESERVED_CODES[0]}..{RESERVED_CODES[-1]}"
         )

@@ -57,20 +57,16 @@ def _reason(error: Exception) -> str:
 def _is_deep(value: Any) -> bool:
     """Say whether a value is nested deeper than allowed, level by level so that the stack stays flat."""
     level = [value]
-    for _ in range(MAX_DEPTH + 1):
-        level = (
-            [
-                inner
-                for outer in level
-                for inner in (outer.values() if isinstance(outer, dict) else outer)
-                if isinstance(inner, dict | list)
-            ]
-            if level and isinstance(level[0], dict | list)
-            else []
-        )
+    for _ in range(MAX_DEPTH):
+        level = [inner for outer in level for inner in _containers_in(outer)]
         if not level:
             return False
     return True
+
+
+def _containers_in(value: Any) -> list[Any]:
+    members = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return [inner for inner in members if isinstance(inner, dict | list)]
 
 
 def dump(value: Any) -> bytes:

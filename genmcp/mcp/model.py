@@ -50,9 +50,9 @@ def either(name: str, choose: Callable[[dict[str, Any]], type[Model]], *members:
         choose: picks the struct for a JSON object.
         members: the structs that `choose` may return.
     """
-    kind = type(name, (Either,), {"choose": staticmethod(choose), "__doc__": f"One of several structs: {name}."})
+    kind = abc.ABCMeta(name, (Either,), {"choose": staticmethod(choose), "__doc__": f"One of several structs: {name}."})
     for member in members:
-        kind.register(member)
+        kind.register(member)  # what `choose` led to must be an instance of the field's type
     return kind
 
 

@@ -65,10 +65,11 @@ class RequiredCapabilities(Model, frozen=True, kw_only=True):
     required_capabilities: ClientCapabilities
 
 
-class MissingCapabilityDetail(Error, frozen=True, kw_only=True):
+class MissingCapabilityDetail(Model, frozen=True, kw_only=True):
     """The `error` member of `MissingRequiredClientCapabilityError`. Inline in the schema of the protocol."""
 
     code: Literal[-32021]
+    message: str
     data: RequiredCapabilities
 
 
@@ -79,34 +80,38 @@ class VersionMismatch(Model, frozen=True, kw_only=True):
     supported: Sequence[str]
 
 
-class UnsupportedVersionDetail(Error, frozen=True, kw_only=True):
+class UnsupportedVersionDetail(Model, frozen=True, kw_only=True):
     """The `error` member of `UnsupportedProtocolVersionError`. Inline in the schema of the protocol."""
 
     code: Literal[-32022]
+    message: str
     data: VersionMismatch
 
 
-class JSONRPCErrorResponse(Model, frozen=True, kw_only=True):
-    """A response with an error; it has no id when the id of the request could not be read."""
-
-    error: Error
+class _ErrorEnvelope(Model, frozen=True, kw_only=True):
     id: RequestId | UnsetType = UNSET
     jsonrpc: Literal["2.0"] = field(default_factory=_version)
 
 
-class HeaderMismatchError(JSONRPCErrorResponse, frozen=True, kw_only=True):
+class JSONRPCErrorResponse(_ErrorEnvelope, frozen=True, kw_only=True):
+    """A response with an error; it has no id when the id of the request could not be read."""
+
+    error: Error
+
+
+class HeaderMismatchError(_ErrorEnvelope, frozen=True, kw_only=True):
     """A header is missing, malformed, or contradicts the body."""
 
     error: HeaderMismatchDetail
 
 
-class MissingRequiredClientCapabilityError(JSONRPCErrorResponse, frozen=True, kw_only=True):
+class MissingRequiredClientCapabilityError(_ErrorEnvelope, frozen=True, kw_only=True):
     """The request needs a capability that the client did not declare."""
 
     error: MissingCapabilityDetail
 
 
-class UnsupportedProtocolVersionError(JSONRPCErrorResponse, frozen=True, kw_only=True):
+class UnsupportedProtocolVersionError(_ErrorEnvelope, frozen=True, kw_only=True):
     """The version that the request names is not served."""
 
     error: UnsupportedVersionDetail

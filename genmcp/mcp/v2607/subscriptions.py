@@ -41,7 +41,7 @@ class SubscriptionsListenRequest(RequestMessage, frozen=True, kw_only=True, tag=
 class SubscriptionsListenResult(Result, frozen=True, kw_only=True):
     """The end of the stream; its `_meta` names the subscription. `listen_result` builds it."""
 
-    meta: MetaObject = field(name="_meta")  # type: ignore[assignment]  # required here, optional in every other result
+    meta: MetaObject = field(name="_meta")  # required here, optional in every other result
 
 
 class SubscriptionsAcknowledgedNotificationParams(NotificationParams, frozen=True, kw_only=True):

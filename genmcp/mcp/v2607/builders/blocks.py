@@ -2,7 +2,7 @@
 
 from base64 import b64encode
 from collections.abc import Sequence
-from typing import Any, TypeAlias, get_args
+from typing import Any, TypeAlias
 
 from genmcp.mcp.v2607.base import Annotations, Icon
 from genmcp.mcp.v2607.content import (
@@ -149,8 +149,8 @@ def content_block(part: ContentLike) -> ContentBlock:
     """
     if isinstance(part, str):
         return TextContent(part)
-    if isinstance(part, get_args(ContentBlock)):
-        return part  # type: ignore[return-value] # mypy cannot narrow by the members of a union
+    if isinstance(part, TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource):
+        return part
     match part:
         case ("text", str(value)):
             return TextContent(value)
