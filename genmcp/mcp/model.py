@@ -9,7 +9,7 @@ only when it is found is the message built the slow way.
 import abc
 import functools
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar, TypeVar, get_args, get_origin, overload
+from typing import Any, TypeVar, get_args, get_origin, overload
 
 import msgspec
 from msgspec import UNSET, UnsetType, field
@@ -35,34 +35,38 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr_
 
 
 class Either(abc.ABC):
-    """At run time, a union whose members differ in a member rather than in a tag; see `either`."""
-
-    choose: ClassVar[Callable[[dict[str, Any]], Any]]
+    """At run time, a union whose structs differ in a member rather than in a tag; see `either`."""
 
 
-def either(name: str, choose: Callable[[dict[str, Any]], type[Model]], *members: type[Model]) -> Any:
+_CHOOSERS: dict[type[Either], Callable[[dict[str, Any]], type[Model]]] = {}
+
+
+def either(choose: Callable[[dict[str, Any]], type[Model]], *members: type[Model]) -> Any:
     """Return a field type for structs that msgspec cannot tell apart, because they have no tag.
 
     Type checkers are shown the plain union instead.
 
     Args:
-        name: what an error message calls it.
         choose: picks the struct for a JSON object.
         members: the structs that `choose` may return.
     """
-    kind = abc.ABCMeta(name, (Either,), {"choose": staticmethod(choose), "__doc__": f"One of several structs: {name}."})
+
+    class Chosen(Either):
+        pass
+
     for member in members:
-        kind.register(member)  # what `choose` led to must be an instance of the field's type
-    return kind
+        Chosen.register(member)  # msgspec checks that what the hook returns is an instance of the field's type
+    _CHOOSERS[Chosen] = choose
+    return Chosen
 
 
 def _decode_either(kind: Any, raw: Any) -> Any:
-    if not issubclass(kind, Either):
+    if kind not in _CHOOSERS:
         raise TypeError(f"{kind} is no message type")
     if type(raw) is not dict:
         raise ValueError(f"Expected `object`, got `{kind_of(raw)}`")
     try:
-        return msgspec.convert(raw, kind.choose(raw), dec_hook=_decode_either)
+        return msgspec.convert(raw, _CHOOSERS[kind](raw), dec_hook=_decode_either)
     except msgspec.ValidationError as error:
         raise ValueError(str(error)) from None  # msgspec adds the outer path to a ValueError only
 

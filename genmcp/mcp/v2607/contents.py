@@ -41,4 +41,4 @@ def _choose(raw: dict[str, Any]) -> type[Model]:
 if TYPE_CHECKING:
     AnyResourceContents: TypeAlias = TextResourceContents | BlobResourceContents
 else:
-    AnyResourceContents = either("AnyResourceContents", _choose, TextResourceContents, BlobResourceContents)
+    AnyResourceContents = either(_choose, TextResourceContents, BlobResourceContents)

@@ -45,7 +45,7 @@ def _choose(raw: dict[str, Any]) -> type[Model]:
 if TYPE_CHECKING:
     _AnyElicitParams: TypeAlias = ElicitRequestFormParams | ElicitRequestURLParams
 else:
-    _AnyElicitParams = either("ElicitRequestParams", _choose, ElicitRequestFormParams, ElicitRequestURLParams)
+    _AnyElicitParams = either(_choose, ElicitRequestFormParams, ElicitRequestURLParams)
 
 ElicitRequestParams: TypeAlias = ElicitRequestFormParams | ElicitRequestURLParams
 

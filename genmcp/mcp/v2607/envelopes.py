@@ -64,7 +64,7 @@ else:
         def choose(raw):  # noqa: ANN001, ANN202 - as above
             return InputRequiredResult if raw.get("resultType") == "input_required" else kind
 
-        return either(f"{kind.__name__} or InputRequiredResult", choose, InputRequiredResult, kind)
+        return either(choose, InputRequiredResult, kind)
 
     _CallOutcome = _or_input_required(CallToolResult)
     _PromptOutcome = _or_input_required(GetPromptResult)

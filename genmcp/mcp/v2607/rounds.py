@@ -28,7 +28,7 @@ def _choose(raw: dict[str, Any]) -> type[Model]:
 if TYPE_CHECKING:
     InputResponses: TypeAlias = dict[str, InputResponse]
 else:
-    InputResponses = dict[str, either("InputResponse", _choose, ElicitResult, CreateMessageResult, ListRootsResult)]
+    InputResponses = dict[str, either(_choose, ElicitResult, CreateMessageResult, ListRootsResult)]
 
 
 def _input_required() -> ResultType:
