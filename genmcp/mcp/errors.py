@@ -63,6 +63,14 @@ STATUS_AFTER_DISPATCH: Mapping[int, int] = MappingProxyType(
 """HTTP status of a worker's error that is its first and only event; 200 for every code that is not listed."""
 
 
+_LONGEST_ECHO = 200
+
+
+def _echo(text: str) -> str:
+    """Shorten what a client sent before it is sent back in a message."""
+    return text if len(text) <= _LONGEST_ECHO else text[:_LONGEST_ECHO] + "…"
+
+
 class McpError(Exception):
     """An error with a JSON-RPC code, to be raised in a handler or given to `Error(...)`.
 
@@ -129,7 +137,7 @@ class MethodNotFound(McpError):
     """-32601: the method does not exist, or its capability is not advertised."""
 
     def __init__(self, method: str, *, status: int | None = None) -> None:
-        super().__init__(METHOD_NOT_FOUND, f"Method not found: {method}", status=status)
+        super().__init__(METHOD_NOT_FOUND, f"Method not found: {_echo(method)}", status=status)
         self.method = method
 
 
@@ -204,7 +212,7 @@ class UnknownTool(InvalidParams):
     """-32602: no tool has this name, or the caller may not see it."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(f"Unknown tool: {name}")
+        super().__init__(f"Unknown tool: {_echo(name)}")
         self.name = name
 
 
@@ -212,7 +220,7 @@ class ResourceNotFound(InvalidParams):
     """-32602 with `data.uri`: no resource has this URI (SEP-2164)."""
 
     def __init__(self, uri: str) -> None:
-        super().__init__(f"Resource not found: {uri}", {"uri": uri})
+        super().__init__(f"Resource not found: {_echo(uri)}", {"uri": uri})
         self.uri = uri
 
 
@@ -220,7 +228,7 @@ class PromptNotFound(InvalidParams):
     """-32602: no prompt has this name."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(f"Unknown prompt: {name}")
+        super().__init__(f"Unknown prompt: {_echo(name)}")
         self.name = name
 
 

@@ -34,7 +34,7 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr_
     extra: dict[str, Any] | UnsetType = field(default=UNSET, name=EXTRA)
 
 
-class Either(abc.ABC):
+class Either(abc.ABC):  # noqa: B024 - it has members that are registered, and no methods
     """At run time, a union whose structs differ in a member rather than in a tag; see `either`."""
 
 

@@ -10,6 +10,7 @@ _EXPECTED = re.compile(r"Expected `(?P<wanted>.+?)`, got `(?P<found>.+)`", re.DO
 _NOT_ALLOWED = re.compile(r"Invalid (?:enum )?value (?P<value>.+)", re.DOTALL)
 _STEP = re.compile(r"\.([^.\[]+)|\[(\d+|\.\.\.)\]")
 _LONGEST_VALUE = 80
+_LONGEST_PROBLEM = 1000
 
 _WORDS = {
     "str": "a string",
@@ -30,6 +31,8 @@ def describe(problem: str, raw: Any, where: str) -> str:
         raw: the JSON value that was decoded; a member whose name the decoder does not say is looked up in it.
         where: the path of `raw` in the whole message.
     """
+    if len(problem) > _LONGEST_PROBLEM:  # it repeats the client's value, however long
+        problem = f"{problem[: _LONGEST_VALUE * 2]}…{problem[-_LONGEST_PROBLEM // 2 :]}"
     suffix = _WHERE.search(problem)
     places = _ONE_PLACE.findall(suffix.group()) if suffix else []
     text = problem[: suffix.start()] if suffix else problem

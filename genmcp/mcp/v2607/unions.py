@@ -7,6 +7,7 @@ from genmcp.mcp.model import Model
 from genmcp.mcp.v2607.base import Result
 from genmcp.mcp.v2607.completion import CompleteRequest, CompleteResult
 from genmcp.mcp.v2607.discovery import DiscoverRequest, DiscoverResult
+from genmcp.mcp.v2607.envelopes import JSONRPCNotification
 from genmcp.mcp.v2607.notices import CancelledNotification, LoggingMessageNotification, ProgressNotification
 from genmcp.mcp.v2607.prompts import (
     GetPromptRequest,
@@ -81,7 +82,9 @@ ServerNotification: TypeAlias = (
     | ProgressNotification
     | LoggingMessageNotification
     | CancelledNotification
+    | JSONRPCNotification
 )
+"""What a server may send; `JSONRPCNotification` is for those of extensions."""
 
 REQUESTS: MappingProxyType[str, type[Model]] = MappingProxyType(
     {
