@@ -5,9 +5,17 @@ bytes become structs, structs become bytes. `from genmcp.mcp import v2607 as mcp
 """
 
 from genmcp.mcp.errors import (
+    HEADER_MISMATCH,
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    MISSING_REQUIRED_CLIENT_CAPABILITY,
+    PARSE_ERROR,
     RESERVED_CODES,
     STATUS_AFTER_DISPATCH,
     STATUS_BEFORE_DISPATCH,
+    UNSUPPORTED_PROTOCOL_VERSION,
     Code,
     ExpiredCursor,
     ExpiredRequestState,
@@ -31,10 +39,18 @@ from genmcp.mcp.errors import (
 from genmcp.mcp.versions import PROTOCOL_VERSION, protocol_version, supported_protocol_versions
 
 __all__ = [
+    "HEADER_MISMATCH",
+    "INTERNAL_ERROR",
+    "INVALID_PARAMS",
+    "INVALID_REQUEST",
+    "METHOD_NOT_FOUND",
+    "MISSING_REQUIRED_CLIENT_CAPABILITY",
+    "PARSE_ERROR",
     "PROTOCOL_VERSION",
     "RESERVED_CODES",
     "STATUS_AFTER_DISPATCH",
     "STATUS_BEFORE_DISPATCH",
+    "UNSUPPORTED_PROTOCOL_VERSION",
     "Code",
     "ExpiredCursor",
     "ExpiredRequestState",
