@@ -4,12 +4,16 @@
     timers     send_after send_every
     topics     subscribe unsubscribe members publish
     calls      call cast reply
-    here       monitor demonitor stop kill, and forgetting an actor that ended
+    here       monitor demonitor stop stop_after kill, and forgetting an actor that ended
 
 All but `send_wait` and `call` are plain functions and work from any thread.
 """
 
 from __future__ import annotations
+
+from functools import partial
+
+import trio
 
 from actors.actor import Cell
 from actors.address import Pid, Ref, as_address
@@ -18,6 +22,7 @@ from actors.exits import ExitReason, NoProcess, Shutdown
 from actors.introspect import Counts
 from actors.loop import on_loop
 from actors.messages import Down
+from actors.timers import Timer
 from actors.topics import Topics
 
 _ASKED = Shutdown()
@@ -102,6 +107,22 @@ class Registry(Calls, Topics):
         if cell.stop(reason):
             self.kill_after_grace(cell)
         return True
+
+    @on_loop
+    def stop_after(self, delay: float, to: Pid | str, reason: ExitReason = _ASKED) -> Timer:
+        """Stop an actor in `delay` seconds, unless it has ended by then or the timer is cancelled. From any thread.
+
+        Args:
+            delay: Seconds.
+            to: A pid, its string, or a registered name; looked up when the time has come.
+            reason: Its exit reason, as for `stop`.
+
+        Returns:
+            The timer; it ends with the actor.
+        """
+        cell = self.find(to)
+        cells = () if cell is None else (cell,)
+        return self.at(trio.current_time() + delay, partial(self.stop, to, reason), *cells)
 
     @on_loop
     def kill(self, to: Pid | str, *, external: bool = False) -> bool:

@@ -1,1 +1,79 @@
-"""genmcp"""
+"""genmcp: MCP servers in which every request is answered by its own worker actor.
+
+What an author of handlers needs is here; whoever embeds the server imports `transport`, and what is not about MCP
+(nodes, pids, mailboxes, children) lives in `actors`. This package may import `genmcp.mcp` and `actors`, and knows
+nothing of HTTP. Start with `Suite` and `@tool`; `Server` is the behaviour below them.
+"""
+
+from genmcp._version import __version__
+from genmcp.channel import Channel, Sent
+from genmcp.errors import (
+    CallbackReturnError,
+    ConfigurationError,
+    ExpiredCursor,
+    ExpiredRequestState,
+    InvalidCursor,
+    InvalidParams,
+    InvalidRequestState,
+    McpError,
+    MethodNotFound,
+    MissingCapability,
+    PromptNotFound,
+    ResourceNotFound,
+    ToolError,
+    UnknownTool,
+)
+from genmcp.mcp import protocol_version, supported_protocol_versions
+from genmcp.meta import ChannelMeta
+from genmcp.server import Error, Result, Server, Stop, Stream
+from genmcp.suite import (
+    Changes,
+    Extension,
+    FunctionTool,
+    SubscriptionCapabilities,
+    SubscriptionHandler,
+    Suite,
+    Tool,
+    tool,
+)
+from genmcp.sync_channel import ChannelClosedError, SyncChannel
+from genmcp.telemetry import attach_default_logger
+
+__all__ = [
+    "CallbackReturnError",
+    "Changes",
+    "Channel",
+    "ChannelClosedError",
+    "ChannelMeta",
+    "ConfigurationError",
+    "Error",
+    "ExpiredCursor",
+    "ExpiredRequestState",
+    "Extension",
+    "FunctionTool",
+    "InvalidCursor",
+    "InvalidParams",
+    "InvalidRequestState",
+    "McpError",
+    "MethodNotFound",
+    "MissingCapability",
+    "PromptNotFound",
+    "ResourceNotFound",
+    "Result",
+    "Sent",
+    "Server",
+    "Stop",
+    "Stream",
+    "SubscriptionCapabilities",
+    "SubscriptionHandler",
+    "Suite",
+    "SyncChannel",
+    "Tool",
+    "ToolError",
+    "UnknownTool",
+    "__version__",
+    "attach_default_logger",
+    "protocol_version",
+    "supported_protocol_versions",
+    "tool",
+]

@@ -1,0 +1,69 @@
+"""What a worker sees of its client: a place to put notifications and one final event.
+
+The floor above implements it (a relay that turns events into JSON or SSE), and so does
+`genmcp.testing` in memory. A worker knows nothing of HTTP.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from genmcp.mcp import McpError
+from genmcp.mcp import v2607 as mcp
+
+
+class Outbox(Protocol):
+    """The client's side of one request, as the worker sees it. All but `room` are synchronous and never wait."""
+
+    @property
+    def closed(self) -> bool:
+        """True once nothing is taken any more: the last event was given, or nobody listens."""
+        ...
+
+    def start(self) -> None:
+        """Commit to a stream now. Calling it again does nothing."""
+        ...
+
+    def put(self, notification: mcp.ServerNotification) -> bool:
+        """Hand over one notification, which commits to a stream.
+
+        Returns:
+            False when it was not taken: the client is slow (await `room` and try again) or gone (`closed`).
+
+        Raises:
+            TypeError: The notification holds a value that is not JSON.
+        """
+        ...
+
+    async def room(self) -> None:
+        """Wait until `put` may succeed again; return at once when the outbox is closed."""
+        ...
+
+    def end(self, final: mcp.ServerResult | McpError | None) -> None:
+        """Hand over the last event; None ends the stream without a response. Later calls do nothing.
+
+        Raises:
+            TypeError: The result holds a value that is not JSON. Nothing was sent, and `end` may be called again.
+        """
+        ...
+
+
+class ClosedOutbox:
+    """The outbox of a notification, which is never answered: it takes nothing."""
+
+    closed = True
+
+    def start(self) -> None:
+        """Do nothing."""
+
+    def put(self, notification: mcp.ServerNotification) -> bool:
+        """Refuse the notification."""
+        del notification
+        return False
+
+    async def room(self) -> None:
+        """Return at once."""
+
+    def end(self, final: mcp.ServerResult | McpError | None) -> None:
+        """Do nothing."""
+        del final

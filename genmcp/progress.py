@@ -1,0 +1,61 @@
+"""Which progress reports go out: strictly increasing ones, at most one an interval when asked to merge (X-11, C7)."""
+
+from __future__ import annotations
+
+import math
+
+import trio
+
+from genmcp.mcp import v2607 as mcp
+
+
+class Progress:
+    """The progress of one request.
+
+    Attributes:
+        dropped: Reports that did not increase.
+    """
+
+    __slots__ = ("_interval", "_last", "_next", "_token", "_waiting", "dropped")
+
+    def __init__(self, token: mcp.ProgressToken, interval: float | None = None) -> None:
+        self._token = token
+        self._interval = interval
+        self._last = -math.inf
+        self._next = -math.inf
+        self._waiting: mcp.ProgressNotification | None = None
+        self.dropped = 0
+
+    def report(self, progress: float, total: float | None, message: str | None) -> mcp.ProgressNotification | None:
+        """Return the notification to send now, or None: it does not increase, or waits for its interval.
+
+        Raises:
+            TypeError: `progress` or `total` is not a number.
+            ValueError: `progress` or `total` is not finite, so it has no JSON form.
+        """
+        for value in (progress, total):
+            if value is not None and not math.isfinite(value):
+                raise ValueError(f"progress and total must be finite numbers, not {value!r}")
+        if progress <= self._last:
+            self.dropped += 1
+            return None
+        self._last = progress
+        params = mcp.ProgressNotificationParams(
+            progress_token=self._token, progress=progress, total=total, message=message
+        )
+        notification = mcp.ProgressNotification(params=params)
+        return notification if self._interval is None else self._merge(notification, self._interval)
+
+    def _merge(self, notification: mcp.ProgressNotification, interval: float) -> mcp.ProgressNotification | None:
+        now = trio.current_time()
+        if now < self._next:
+            self._waiting = notification
+            return None
+        self._next = now + interval
+        self._waiting = None
+        return notification
+
+    def flush(self) -> mcp.ProgressNotification | None:
+        """Return the newest report that waits for its interval, so that it goes out before the result."""
+        waiting, self._waiting = self._waiting, None
+        return waiting

@@ -1,0 +1,145 @@
+"""The built-in subscription handler: what the Suite itself knows to have changed, told to who asked for it.
+
+A change is published on a topic of the node's registry; the worker of each stream that asked for it has joined that
+topic. A stream whose client has fallen behind folds equal changes into one, and ends when its mailbox is full; the
+publisher never waits.
+
+A changed resource is published on its own topic and on those of its parents, so that a subscription to
+`file:///a` hears of `file:///a/b` and a change costs as many look-ups as its URI has segments, however many streams
+are open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import trio
+
+from actors import Registry
+from genmcp.channel import Channel
+from genmcp.mcp import v2607 as mcp
+from genmcp.server import Stop, Stream
+from genmcp.suite.listen import covers
+from genmcp.suite.subscription import SubscriptionCapabilities, SubscriptionHandler
+
+TOOLS_CHANGED = "genmcp.tools_changed"
+PROMPTS_CHANGED = "genmcp.prompts_changed"
+RESOURCES_CHANGED = "genmcp.resources_changed"
+RESOURCE_UPDATED = "genmcp.resource_updated"
+
+
+class Changes(SubscriptionHandler[None]):
+    """The built-in handler.
+
+    Args:
+        max_streams: Streams that may be open at the same time; one more is refused.
+        max_streams_per_principal: The same for one caller; None: no limit of its own. Callers without a principal
+            count as one.
+    """
+
+    def __init__(self, *, max_streams: int = 10_000, max_streams_per_principal: int | None = None) -> None:
+        self._max_streams = max_streams
+        self._max_each = max_streams_per_principal
+        self._open: dict[str | None, int] = {}
+        self._offered: Callable[[], SubscriptionCapabilities] = SubscriptionCapabilities
+
+    def offer(self, capabilities: Callable[[], SubscriptionCapabilities]) -> None:
+        """Say what the Suite has providers for; called by the Suite that this handler belongs to."""
+        self._offered = capabilities
+
+    def subscription_capabilities(self, channel: Channel, /) -> SubscriptionCapabilities:
+        """Advertise a kind only if the Suite has providers of that kind."""
+        del channel
+        return self._offered()
+
+    async def subscribe(self, requested: mcp.SubscriptionFilter, channel: Channel, /) -> Stream[None] | Stop:
+        """Join the topics of what was requested, within the limits."""
+        principal = channel.meta.principal
+        mine = self._open.get(principal, 0)
+        if sum(self._open.values()) >= self._max_streams or (self._max_each is not None and mine >= self._max_each):
+            return Stop("too many subscription streams are open; close one, or try again later")
+        self._open[principal] = mine + 1
+        channel._on_exit(lambda: self._closed(principal))
+        for topic in topics_of(requested):
+            channel.registry.subscribe(topic)
+            if principal is not None:
+                channel.registry.subscribe(for_principal(topic, principal))
+        return Stream(None)
+
+    def _closed(self, principal: str | None) -> None:
+        left = self._open[principal] - 1
+        if left:
+            self._open[principal] = left
+        else:
+            del self._open[principal]
+
+    async def handle_message(self, message: object, channel: Channel, state: None, /) -> Stream[None] | Stop:
+        """Send the change on, once for all equal ones that wait behind it."""
+        if isinstance(message, CHANGES):
+            fold(message, channel)
+            await channel.send_notification(message)
+        return Stream(state)
+
+
+CHANGES = (
+    mcp.ToolListChangedNotification,
+    mcp.PromptListChangedNotification,
+    mcp.ResourceListChangedNotification,
+    mcp.ResourceUpdatedNotification,
+)
+
+
+def fold(message: object, channel: Channel) -> int:
+    """Take every message of the mailbox that equals this one. Returns how many there were."""
+    folded = 0
+    while True:
+        try:
+            channel._worker.receive_nowait(match=lambda other: other == message)
+        except trio.WouldBlock:
+            return folded
+        folded += 1
+
+
+def topics_of(requested: mcp.SubscriptionFilter) -> list[str]:
+    """Return the topics that a filter asks for; a URI below another one of the filter needs none of its own."""
+    found = []
+    if requested.tools_list_changed:
+        found.append(TOOLS_CHANGED)
+    if requested.prompts_list_changed:
+        found.append(PROMPTS_CHANGED)
+    if requested.resources_list_changed:
+        found.append(RESOURCES_CHANGED)
+    uris = list(dict.fromkeys(requested.resource_subscriptions or ()))
+    found.extend(of_resource(uri) for uri in uris if not covers([other for other in uris if other != uri], uri))
+    return found
+
+
+def of_resource(uri: str) -> str:
+    """Return the topic of changes to one resource and what lies below it."""
+    return f"{RESOURCE_UPDATED} {uri.rstrip('/')}"
+
+
+def for_principal(topic: str, principal: str) -> str:
+    """Return the topic of a change that only one caller shall hear of."""
+    return f"{topic} @{principal}"
+
+
+def publish(registry: Registry, topic: str, notification: mcp.ServerNotification, principal: str | None) -> int:
+    """Publish a change to every stream that asked for it, or to those of one caller. Returns the receivers."""
+    return registry.publish(topic if principal is None else for_principal(topic, principal), notification)
+
+
+def publish_updated(registry: Registry, uri: str, principal: str | None) -> int:
+    """Publish that a resource has changed, to streams that asked for it or for one of its parents."""
+    notification = mcp.ResourceUpdatedNotification(params=mcp.ResourceUpdatedNotificationParams(uri=uri))
+    return sum(publish(registry, of_resource(base), notification, principal) for base in lineage(uri))
+
+
+def lineage(uri: str) -> list[str]:
+    """Return the URI and its parents: what it continues after a `/`."""
+    base = uri.rstrip("/")
+    found = [base]
+    while "/" in base:
+        base = base.rpartition("/")[0]
+        found.append(base)
+    return list(dict.fromkeys(found))

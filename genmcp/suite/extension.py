@@ -1,0 +1,34 @@
+"""The behaviour of an extension: providers computed for each request, from who is asking."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from genmcp.channel import Channel
+from genmcp.suite.tool import Tool
+
+
+class Extension:
+    """Base class of extensions: providers that depend on the request.
+
+    Purpose: other tools for other callers, or providers that come and go. What is the same for everybody belongs
+    into the Suite's own options. Each callback is asked for each request that needs it, with the request's channel;
+    keep it cheap. Direct providers come first; among extensions the first one with a name wins.
+
+        class AdminTools(Extension):
+            async def tools(self, channel, /):
+                return [restart] if channel.meta.principal == "admin" else []
+
+    Attributes:
+        varies: The providers depend on the caller, so that lists must not be cached for everybody.
+
+    (`GenMCP.Suite.Extension`.)
+    """
+
+    varies: bool = True
+
+    async def tools(self, channel: Channel, /) -> Sequence[Tool[Any, Any]]:
+        """Return the tools that this request may see. The default has none."""
+        del channel
+        return ()

@@ -1,0 +1,176 @@
+"""Functions as tools: the decorator `tool`.
+
+    @tool(annotations={"readOnlyHint": True})
+    async def add(a: float, b: float) -> float:
+        "Adds two numbers and returns the sum."
+        return a + b
+
+The parameters become the input schema, the docstring the description, the return annotation the output schema:
+`str`, `bytes`, content blocks, lists of them, `CallToolResult`, `None` and no annotation give content only; any other
+annotation gives structured content, mirrored as text for clients that know none. A parameter annotated `Channel` (in
+`async def`) or `SyncChannel` (in `def`) is injected. A `def` runs in a worker thread. The decorated name is still a
+plain function: `await add(1, 2)` in a unit test.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any, Generic, Literal, ParamSpec, TypeVar, cast, overload
+
+from genmcp.channel import Channel
+from genmcp.errors import ConfigurationError, ToolError
+from genmcp.mcp import v2607 as mcp
+from genmcp.schema import InvalidValueError, Signature, SignatureError, describe, read_signature
+from genmcp.server import Error, Result, Stream
+from genmcp.suite.content import content_of
+from genmcp.suite.contract import ToolContract
+from genmcp.suite.tool import CacheHint, Tool
+from genmcp.sync_channel import SyncChannel
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+ENDINGS = (Result, Error, mcp.InputRequiredResult)
+"""What a function may return to end its request in a way of its own."""
+
+
+class FunctionTool(Tool, Generic[P, R]):
+    """A function that is a tool; made by `tool`. Calling it calls the function."""
+
+    def __init__(
+        self,
+        fn: Callable[P, R],
+        *,
+        name: str | None = None,
+        title: str | None = None,
+        description: str | None = None,
+        icons: Sequence[mcp.Icon] = (),
+        annotations: mcp.ToolAnnotations | dict[str, Any] | None = None,
+        meta: dict[str, Any] | None = None,
+        output_schema: dict[str, Any] | None = None,
+        cache: CacheHint = ("private", 0),
+        timeout: float | None = None,
+        text_mirror: bool = True,
+        on_close: Literal["cancel", "finish"] = "cancel",
+    ) -> None:
+        self.fn = fn
+        self.name = name if name is not None else getattr(fn, "__name__", type(fn).__name__)
+        self.title = title
+        self.icons = icons
+        self.annotations = annotations
+        self.meta = meta
+        self.cache = cache
+        self.timeout = timeout
+        self._mirror = text_mirror
+        self._is_async = inspect.iscoroutinefunction(fn)
+        self._finish_anyway = on_close == "finish"
+        self._signature = self._read_signature()
+        self.description = description if description is not None else self._signature.description
+        self.input_schema = self._signature.input_schema
+        self.output_schema = output_schema if output_schema is not None else self._signature.output_schema
+        self._check_options(on_close)
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Call the function itself, as in a unit test."""
+        return self.fn(*args, **kwargs)
+
+    def _read_signature(self) -> Signature:
+        wanted, other = (Channel, SyncChannel) if self._is_async else (SyncChannel, Channel)
+        try:
+            signature = read_signature(self.fn, injected=(wanted, other), endings=ENDINGS)
+        except SignatureError as error:
+            raise ConfigurationError(f"tool {self.name!r}: {error}") from None
+        for parameter, marker in signature.injected.items():
+            if marker is other:
+                kind = "an async def takes a Channel" if self._is_async else "a def takes a SyncChannel"
+                raise ConfigurationError(
+                    f"tool {self.name!r}: parameter {parameter!r} is a {other.__name__}, but {kind}"
+                )
+        return signature
+
+    def _check_options(self, on_close: str) -> None:
+        if on_close not in ("cancel", "finish"):
+            raise ConfigurationError(f"tool {self.name!r}: on_close: expected 'cancel' or 'finish', got {on_close!r}")
+        if self._finish_anyway and not self._is_async:
+            raise ConfigurationError(f"tool {self.name!r}: on_close='finish' is for async def; a thread runs on anyway")
+
+    def _documentation(self) -> str | None:
+        return None  # the class's docstring says nothing of the function
+
+    def _make_contract(self) -> ToolContract:
+        if not self.name:
+            raise ConfigurationError(f"tool {self.fn!r}: name: expected a text that is not empty")
+        assert self.input_schema is not None  # made from the signature
+        return ToolContract(self._describe(self.input_schema, self.output_schema), provider=f"tool {self.name!r}")
+
+    async def call(
+        self, request: mcp.CallToolRequest, channel: Channel, /
+    ) -> mcp.CallToolResult | Result | Error | Stream[None]:
+        """Bind the arguments, run the function, and make content of what it returns."""
+        try:
+            arguments = self._signature.bind(request.params.arguments)
+        except InvalidValueError as error:  # a rule of a type that its schema cannot say
+            raise ToolError(f"Invalid arguments for {self.name}: {describe(error.problems)}") from None
+        value = await (self._await(arguments, channel) if self._is_async else self._run(arguments, channel))
+        if isinstance(value, Result | Error):
+            return value
+        if isinstance(value, mcp.InputRequiredResult):
+            return Result(value)
+        return content_of(value, structured=self.output_schema is not None, mirror=self._mirror)
+
+    async def _await(self, arguments: dict[str, Any], channel: Channel) -> Any:
+        for parameter in self._signature.injected:
+            arguments[parameter] = channel
+        fn = cast("Callable[..., Any]", self.fn)
+        if not self._finish_anyway:
+            return await fn(**arguments)
+        with channel._finishing():
+            return await fn(**arguments)
+
+    async def _run(self, arguments: dict[str, Any], channel: Channel) -> Any:
+        own = SyncChannel(channel)
+        for parameter in self._signature.injected:
+            arguments[parameter] = own
+        try:
+            return await channel._threads.run(lambda: self.fn(**arguments))  # type: ignore[call-arg]  # bound by name
+        finally:
+            own._end()
+
+
+@overload
+def tool(fn: Callable[P, R], /) -> FunctionTool[P, R]: ...
+@overload
+def tool(
+    *,
+    name: str | None = None,
+    title: str | None = None,
+    description: str | None = None,
+    icons: Sequence[mcp.Icon] = (),
+    annotations: mcp.ToolAnnotations | dict[str, Any] | None = None,
+    meta: dict[str, Any] | None = None,
+    output_schema: dict[str, Any] | None = None,
+    cache: CacheHint = ("private", 0),
+    timeout: float | None = None,
+    text_mirror: bool = True,
+    on_close: Literal["cancel", "finish"] = "cancel",
+) -> Callable[[Callable[P, R]], FunctionTool[P, R]]: ...
+def tool(fn: Callable[..., Any] | None = None, /, **options: Any) -> Any:
+    """Make a tool of a function, as `@tool` or `@tool(option=…)`.
+
+    Args:
+        fn: An `async def`, which runs in the call's worker, or a `def`, which runs in a thread.
+        options: `name` (default: the function's), `title`, `description` (default: the docstring), `icons`,
+            `annotations`, `meta`, `cache` and `timeout` as in `Tool`; `output_schema` overrides that of the return
+            annotation; `text_mirror=False` leaves out the text copy of structured content; `on_close="finish"` lets
+            an async tool end its work although the client left.
+
+    Returns:
+        A `FunctionTool`, to be given to `Suite(tools=[…])`.
+
+    Raises:
+        ConfigurationError: A parameter or option cannot be served; it names the tool and what was expected.
+    """
+    if fn is not None:
+        return FunctionTool(fn)
+    return lambda fn: FunctionTool(fn, **options)

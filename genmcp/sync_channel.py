@@ -1,0 +1,146 @@
+"""The channel of a synchronous handler: the same methods, blocking its thread instead of suspending its task."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import trio
+
+from genmcp.channel import Channel, Match, Sent
+from genmcp.errors import McpError
+from genmcp.meta import ChannelMeta
+
+if TYPE_CHECKING:
+    from actors import Pid, Registry
+    from genmcp.mcp import v2607 as mcp
+
+T = TypeVar("T")
+
+
+class ChannelClosedError(Exception):
+    """A synchronous handler waited on the channel of a request that has ended meanwhile."""
+
+
+class SyncChannel:
+    """What a `def` handler gets for a parameter annotated `SyncChannel`; see `genmcp.Channel` for each method.
+
+    The worker of a synchronous handler ends as soon as its request does, but a thread cannot be stopped: look at
+    `closed` now and then in long work, and return when it is true.
+    """
+
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
+        self._token = trio.lowlevel.current_trio_token()
+        self._scopes: set[trio.CancelScope] = set()
+        self._over = False
+
+    @property
+    def closed(self) -> bool:
+        """True once the request has ended: nobody waits for what this thread does."""
+        return self._over or self._channel.status == "closed"
+
+    @property
+    def pid(self) -> Pid:
+        """The worker's address."""
+        return self._channel.pid
+
+    @property
+    def registry(self) -> Registry:
+        """The node's registry; its functions work from this thread."""
+        return self._channel.registry
+
+    @property
+    def request_id(self) -> mcp.RequestId | None:
+        """The JSON-RPC id of the request."""
+        return self._channel.request_id
+
+    @property
+    def tool_name(self) -> str | None:
+        """The tool of a `tools/call`, else None."""
+        return self._channel.tool_name
+
+    @property
+    def meta(self) -> ChannelMeta:
+        """What the request says of itself and what the mount says of the caller."""
+        return self._channel.meta
+
+    @property
+    def progress_token(self) -> mcp.ProgressToken | None:
+        """The client's token for progress, or None."""
+        return self._channel.progress_token
+
+    @property
+    def log_level(self) -> mcp.LoggingLevel | None:
+        """The lowest level of log message that the client wants, or None."""
+        return self._channel.log_level
+
+    def require_capability(self, name: str, *path: str) -> None:
+        """Make sure that the client declared a capability on this request; see `Channel.require_capability`."""
+        self._channel.require_capability(name, *path)
+
+    def receive(self, *, timeout: float | None = None, match: Match | None = None) -> Any:
+        """Wait for the next message of the worker's mailbox; see `Channel.receive`.
+
+        Raises:
+            ChannelClosedError: The request ended while this waited, or had ended before.
+        """
+        return self._run(lambda: self._channel.receive(timeout=timeout, match=match))
+
+    def start_stream(self) -> Sent:
+        """Open the SSE stream now."""
+        return self._send(self._channel.start_stream)
+
+    def send_progress(self, progress: float, total: float | None = None, message: str | None = None) -> Sent:
+        """Report progress; see `Channel.send_progress`."""
+        return self._send(lambda: self._channel.send_progress(progress, total, message))
+
+    def send_log(self, level: mcp.LoggingLevel, data: Any, logger: str | None = None) -> Sent:
+        """Send a log message; see `Channel.send_log`."""
+        return self._send(lambda: self._channel.send_log(level, data, logger))
+
+    def send_notification(self, notification: mcp.ServerNotification) -> Sent:
+        """Send any notification on this request's stream."""
+        return self._send(lambda: self._channel.send_notification(notification))
+
+    def send_result(self, result: mcp.ServerResult) -> Sent:
+        """Answer the request now; what the handler returns is ignored."""
+        return self._send(lambda: self._channel.send_result(result))
+
+    def send_error(self, error: McpError | str) -> Sent:
+        """Answer the request with an error now."""
+        return self._send(lambda: self._channel.send_error(error))
+
+    def close(self) -> Sent:
+        """End the request from the server's side; see `Channel.close`."""
+        return self._send(self._channel.close)
+
+    def _send(self, call: Callable[[], Awaitable[Sent]]) -> Sent:
+        try:
+            return self._run(call)
+        except ChannelClosedError:
+            return Sent.CLOSED
+
+    def _run(self, call: Callable[[], Awaitable[T]]) -> T:
+        """Run `call` on the loop. An abandoned thread's call belongs to no task, so `_end` cancels its scope."""
+
+        async def run() -> T:
+            if not self._over:
+                with trio.CancelScope() as scope:
+                    self._scopes.add(scope)
+                    try:
+                        return await call()
+                    finally:
+                        self._scopes.discard(scope)
+            raise ChannelClosedError("the request has ended")
+
+        try:
+            return trio.from_thread.run(run, trio_token=self._token)
+        except trio.RunFinishedError:
+            raise ChannelClosedError("the server has ended") from None
+
+    def _end(self) -> None:
+        """Wake the thread if it waits on the channel: its task has ended. Called on the loop."""
+        self._over = True
+        for scope in tuple(self._scopes):
+            scope.cancel()

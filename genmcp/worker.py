@@ -1,0 +1,326 @@
+"""The worker: one request, answered by one actor, from `init` to its exit reason.
+
+Theory. A worker's body runs the callbacks in order. What ends it decides three things: what the client sees,
+whether `handle_close` runs, and the exit reason.
+
+| what ends it | the client sees | `handle_close` | exit reason |
+|---|---|---|---|
+| `Result` | the result | no | `Shutdown("reply")`, or its `stop_reason` |
+| `Error`, or a raised `McpError` | the error | no | `Shutdown("reply")` |
+| `Stop` from `init` | an error | no | its reason |
+| `Stop` from `handle_message` | clean: the stream ends without a response; else -32603 | no | its reason |
+| another exception | -32603 with `data.reference` | no | `Crashed` |
+| `channel.send_result`, `send_error` | the response | no | `Shutdown("reply")`, after the handler's next return |
+| `channel.close` | the stream ends; -32603 if there was none | yes | `Shutdown("closed")`, or the reason returned |
+| a stop from outside | -32603, or nothing if the client left | yes, not on a kill | that of the stop |
+
+A stop from outside cancels the actor's own scope, so it reaches a handler as `trio.Cancelled` where it awaits.
+A subscription ends with its result wherever the table says -32603 for a stop or a close.
+"""
+
+from __future__ import annotations
+
+import logging
+import secrets
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+
+import actors
+from actors import Actor, Exit, ExitReason, Node, Pid, Shutdown
+from genmcp import telemetry
+from genmcp.channel import Channel, CloseReason, as_mcp_error
+from genmcp.errors import CallbackReturnError, InternalError, McpError
+from genmcp.mcp import v2607 as mcp
+from genmcp.meta import read_meta
+from genmcp.outbox import ClosedOutbox, Outbox
+from genmcp.server import REPLY, Error, Result, Server, Stop, Stream, exit_reason, refusal
+from genmcp.threads import Threads
+
+LOG = logging.getLogger("genmcp")
+
+Outcome: TypeAlias = "Result | Error | Stop | Stream[Any]"
+
+CLOSE_REASONS: Mapping[str | None, CloseReason] = {
+    None: "shutdown",
+    "shutdown": "shutdown",
+    "client_disconnected": "client_gone",
+    "timeout": "timeout",
+    "overloaded": "overloaded",
+    "expired": "expired",
+}
+"""What `channel.close_reason` says for the detail of a `Shutdown`; any other stop is `killed`."""
+
+CLOSED = Shutdown("closed")
+"""The exit reason of a worker that closed its channel."""
+
+NO_EVENT_LOOP = ("no running event loop", "no current event loop")
+ASYNCIO_HINT = (
+    "hint: genmcp runs handlers on trio, so an asyncio library finds no event loop here; use one that runs on trio "
+    "or anyio, or call its synchronous form from a `def` tool"
+)
+
+
+class RequestContext(msgspec.Struct, frozen=True):
+    """What the transport knows of a request beyond its message: the mount's `assigns`, and who is calling."""
+
+    assigns: Mapping[str, Any] = {}
+    principal: str | None = None
+
+
+class WorkerSettings(msgspec.Struct, frozen=True):
+    """Limits of a worker.
+
+    Attributes:
+        mailbox_capacity: Messages that wait in its mailbox at most.
+        grace: Seconds that `handle_close` may take.
+        progress_interval: Seconds between two progress notifications at least, merging what lies between; None: off.
+        tool_timeout: Seconds that a tool without a timeout of its own may take; None: no limit.
+        threads: Where synchronous handlers run.
+    """
+
+    mailbox_capacity: int = 1000
+    grace: float = 10.0
+    progress_interval: float | None = None
+    tool_timeout: float | None = None
+    threads: Threads = msgspec.field(default_factory=Threads)
+
+
+DEFAULTS = WorkerSettings()
+
+
+def start_request(
+    node: Node,
+    server: Server[Any],
+    request: mcp.ClientRequest,
+    outbox: Outbox,
+    context: RequestContext,
+    settings: WorkerSettings = DEFAULTS,
+) -> Worker:
+    """Spawn the worker of a request under the node's supervisor; its events go to `outbox`.
+
+    Raises:
+        InvalidParams: A value under the request's `_meta` has the wrong type.
+        actors.StoppedError: The node is stopping.
+    """
+    worker = Worker(node, server, request, outbox, context, settings)
+    worker.pid = node.spawn(worker.run, label=worker.label, capacity=settings.mailbox_capacity, grace=settings.grace)
+    node.on_exit(worker.pid, worker.ended)
+    return worker
+
+
+def start_notification(
+    node: Node,
+    server: Server[Any],
+    notification: mcp.ClientNotification,
+    context: RequestContext,
+    done: Callable[[BaseException | None], None],
+    settings: WorkerSettings = DEFAULTS,
+) -> Pid:
+    """Spawn the worker of a client's notification: `init`, then `handle_notification`.
+
+    `done` is called once when it has ended: with None, or with what the client shall read.
+    """
+
+    async def run() -> None:
+        actor = actors.current()
+        actor.annotate(method=notification.method)
+        given = getattr(notification.params, "meta", None)
+        meta = read_meta(given or {}, {**server.assigns, **context.assigns}, context.principal)
+        channel = Channel(outbox=ClosedOutbox(), meta=meta.channel, actor=actor)
+        outcome: BaseException | None = InternalError()
+        try:
+            state = await server.init()
+            if isinstance(state, Stop):
+                outcome = refusal(state.reason)
+            else:
+                await server.handle_notification(notification, channel, state)
+                outcome = None
+        except McpError as error:
+            outcome = error
+        finally:
+            done(outcome)
+
+    return node.spawn(run, label=notification.method, capacity=settings.mailbox_capacity, grace=settings.grace)
+
+
+class Worker:
+    """The life of one request. The transport keeps it, to say when the client left."""
+
+    __slots__ = ("_channel", "_node", "_request", "_server", "_settings", "_state", "label", "pid")
+
+    pid: Pid
+
+    def __init__(
+        self,
+        node: Node,
+        server: Server[Any],
+        request: mcp.ClientRequest,
+        outbox: Outbox,
+        context: RequestContext,
+        settings: WorkerSettings,
+    ) -> None:
+        self._node = node
+        self._server = server
+        self._request = request
+        self._settings = settings
+        self._channel = make_channel(server, request, outbox, context, settings)
+        self._state: tuple[Any] | None = None  # what `init` or the last `Stream` carried; None before
+        tool = self._channel.tool_name
+        self.label = request.method if tool is None else f"{request.method} {tool}"
+
+    def client_gone(self, reason: Literal["client_gone", "stalled"] = "client_gone") -> None:
+        """Say that the client left (H-23): the worker is stopped, unless its handler asked to finish."""
+        self._channel._lose(reason)
+        if not self._channel.finishes:
+            self._node.registry.stop(self.pid, Shutdown("client_disconnected"))
+
+    async def run(self) -> None:
+        """Run the request to its end: the body of the worker's actor."""
+        actor = actors.current()
+        self._channel._bind(actor)
+        actor.annotate(method=self._request.method, request_id=str(self._request.id))
+        if self._channel.tool_name is not None:
+            actor.annotate(tool=self._channel.tool_name)
+        reason: ExitReason = CLOSED
+        try:
+            reason = await self._serve()
+        except BaseException as error:
+            if actor.exit_asked is not None:
+                await self._stopped(actor, actor.exit_asked)
+            elif isinstance(error, Exception) and not isinstance(error, Exit):
+                self._crashed(actor, error)
+            raise
+        finally:
+            if self._channel.close_reason == "closed":
+                await self._close(actor)
+        raise Exit(CLOSED if self._channel.close_reason == "closed" and reason == REPLY else reason)
+
+    def ended(self, reason: ExitReason) -> None:
+        """Let go of what the request held. Called when the actor has ended, even if its body never ran."""
+        del reason
+        channel = self._channel
+        channel._end_by_stop()  # only where nothing ended it before
+        for callback in channel._leaving:
+            callback()
+
+    # -- the callbacks, one after another
+
+    async def _serve(self) -> ExitReason:
+        try:
+            state = await self._server.init()
+            if isinstance(state, Stop):
+                return self._refused(state)
+            outcome = await self._first(state)
+            while isinstance(outcome, Stream):
+                outcome = await self._next(outcome)
+            return self._finish(outcome)
+        except McpError as error:
+            return self._finish(Error(error))
+
+    async def _first(self, state: Any) -> Outcome:
+        self._state = (state,)
+        outcome: Outcome = await self._server.handle_request(self._request, self._channel, state)
+        self._check("handle_request", outcome, Result | Error | Stream, "Result, Error or Stream")
+        if isinstance(self._request, mcp.DiscoverRequest):
+            self._check_discovery(outcome)
+        return outcome
+
+    async def _next(self, stream: Stream[Any]) -> Outcome:
+        channel = self._channel
+        if channel.status == "closed":
+            return Error(InternalError())  # answered, or closed by itself: this return is the last
+        self._state = (stream.state,)
+        channel._outbox.start()
+        message = await channel.receive()
+        outcome: Outcome = await self._server.handle_message(message, channel, stream.state)
+        self._check("handle_message", outcome, Result | Error | Stream | Stop, "Result, Error, Stream or Stop")
+        return outcome
+
+    def _check(self, callback: str, outcome: object, allowed: Any, expected: str) -> None:
+        if not isinstance(outcome, allowed):
+            raise CallbackReturnError(f"{type(self._server).__name__}.{callback}", outcome, expected)
+
+    def _check_discovery(self, outcome: Outcome) -> None:
+        server = self._server
+        if not (isinstance(outcome, Result) and isinstance(outcome.result, mcp.DiscoverResult)):
+            server._warn_once(
+                f"{type(server).__name__}.handle_request does not answer server/discover with a DiscoverResult "
+                "(build it with mcp.discover_result): clients take it for a server of 2025 and give up"
+            )
+
+    # -- the endings
+
+    def _finish(self, outcome: Outcome) -> ExitReason:
+        """Tell the client how it ended, and return the exit reason."""
+        channel = self._channel
+        match outcome:
+            case Result(result=result, stop_reason=reason):
+                channel._end(result)
+                return reason
+            case Error(reason=error):
+                channel._end(as_mcp_error(error))
+                return REPLY
+            case Stop(reason=stop):
+                reason = exit_reason(stop)
+                quiet = reason.is_clean and not isinstance(stop, McpError)
+                channel._end(None if quiet else stop if isinstance(stop, McpError) else InternalError())
+                return reason
+        raise AssertionError(f"not an ending: {outcome!r}")
+
+    def _refused(self, stop: Stop) -> ExitReason:
+        server = type(self._server).__name__
+        telemetry.emit("server.start_error", server=server, method=self._request.method, reason=stop.reason)
+        self._channel._end(refusal(stop.reason))
+        return exit_reason(stop.reason)
+
+    def _crashed(self, actor: Actor, error: Exception) -> None:
+        """Mask the exception: the client gets an id by which the log record can be found."""
+        reference = secrets.token_hex(6)
+        actor.annotate(reference=reference)
+        if any(text in str(error) for text in NO_EVENT_LOOP):
+            error.add_note(ASYNCIO_HINT)
+        self._channel._end(InternalError(data={"reference": reference}))
+        telemetry.emit("transport.server_crashed", method=self._request.method, reference=reference)
+
+    async def _stopped(self, actor: Actor, reason: ExitReason) -> None:
+        """Tell the client that the request was stopped, and let `handle_close` run unless it was a kill."""
+        channel = self._channel
+        answered = channel._answered
+        channel._lose(CLOSE_REASONS.get(reason.detail, "killed") if isinstance(reason, Shutdown) else "killed")
+        channel._end_by_stop()
+        if not answered and isinstance(reason, Shutdown):
+            await self._close(actor)
+
+    async def _close(self, actor: Actor) -> None:
+        if self._state is None:
+            return
+        with actor.clean_up(self._settings.grace):
+            try:
+                await self._server.handle_close(self._channel, self._state[0])
+            except Exception:
+                LOG.exception("handle_close of %s (%s) failed", self.pid, self.label)
+
+
+def make_channel(
+    server: Server[Any],
+    request: mcp.ClientRequest,
+    outbox: Outbox,
+    context: RequestContext,
+    settings: WorkerSettings,
+) -> Channel:
+    """Make the channel of a request from its `_meta` and what the transport knows."""
+    found = read_meta(request.params.meta, {**server.assigns, **context.assigns}, context.principal)
+    return Channel(
+        outbox=outbox,
+        meta=found.channel,
+        request_id=request.id,
+        tool_name=request.params.name if isinstance(request, mcp.CallToolRequest) else None,
+        progress_token=found.progress_token,
+        log_level=found.log_level,
+        progress_interval=settings.progress_interval,
+        subscription=isinstance(request, mcp.SubscriptionsListenRequest),
+        threads=settings.threads,
+        default_timeout=settings.tool_timeout,
+    )
