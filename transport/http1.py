@@ -1,0 +1,197 @@
+"""HTTP/1.1 on one connection: Hypercorn's protocol, corrected in four places.
+
+* The head of a response leaves together with the first event of its body, so that an answer is one
+  packet. The head waits here, where responses without a body (202, 204, HEAD, `100 Continue`) are known,
+  never by looking at bytes.
+* While a request runs, a client may have sent bytes of its next one. Hypercorn stops reading then and
+  misses the disconnect; we read on, up to `READ_AHEAD` bytes, and see the end of file behind them.
+* A client that has shut its sending side may still be waiting for its answer. `Http1.probe` gives the
+  bytes that mean nothing to such a client and draw a reset from one that is gone.
+* Bytes behind a WebSocket upgrade wait until the application has accepted it. (In Hypercorn 0.18 one such
+  byte ends the server's process.)
+"""
+
+from collections.abc import Awaitable, Callable
+from http import HTTPStatus
+
+import h11
+import trio
+from hypercorn.events import RawData
+from hypercorn.protocol.events import Data, Event, Response, StreamClosed
+from hypercorn.protocol.h11 import H11Protocol, H11WSConnection
+from hypercorn.protocol.ws_stream import WSStream
+from hypercorn.typing import H11SendableEvent
+
+from transport.line import Line, Parts
+from transport.outgoing import PeerGone
+
+__all__ = ["READ_AHEAD", "Http1", "ReadGate"]
+
+READ_AHEAD = 2**16
+"""Bytes kept of the requests behind the one that runs; beyond, TCP holds the client back."""
+
+CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"  # not 102: Python's http.client skips only 100
+COMMENT = b":\n\n"
+REFUSAL = b'{"jsonrpc":"2.0","error":{"code":-32600,"message":"%s"}}'
+
+
+class ReadGate:
+    """Hypercorn's `can_read` event: where Hypercorn waits for it, we keep reading."""
+
+    __slots__ = ("_open", "_scope", "_until_open")
+
+    def __init__(self, until_open: Callable[[], Awaitable[None]]) -> None:
+        self._until_open = until_open
+        self._open = False
+        self._scope: trio.CancelScope | None = None
+
+    async def clear(self) -> None:
+        """Close it; does not checkpoint."""
+        self._open = False
+
+    async def set(self) -> None:
+        """Open it: the next request may be parsed; does not checkpoint."""
+        self._open = True
+        if self._scope is not None:
+            self._scope.cancel()
+
+    def is_set(self) -> bool:
+        """Whether the next request may be parsed."""
+        return self._open
+
+    async def wait(self) -> None:
+        """Read ahead until it is open."""
+        if not self._open:
+            with trio.CancelScope() as self._scope:
+                await self._until_open()
+            self._scope = None
+
+
+class Http1(H11Protocol):
+    """HTTP/1.1 and WebSocket on a `Line`.
+
+    Args:
+        line: The connection.
+        parts: What Hypercorn's class takes.
+        header_limit: Largest head of a request in bytes; a larger one is answered with 431.
+    """
+
+    def __init__(self, line: Line, parts: Parts, *, header_limit: int) -> None:
+        super().__init__(*parts)
+        self.connection = h11.Connection(h11.SERVER, max_incomplete_event_size=header_limit)
+        self.can_read = ReadGate(self._read_ahead)
+        self._line = line
+        self._head = b""  # of the response, until the first event of its body
+        self._response: h11.Response | None = None
+        self._between_events = True  # of a stream: a comment may be put in
+
+    @property
+    def unread(self) -> bool:
+        """Whether the client may have sent bytes that nobody will read: closing now would be a reset."""
+        parser = self.connection
+        return parser.their_state in (h11.SEND_BODY, h11.ERROR) or bool(parser.trailing_data[0])
+
+    def probe(self) -> bytes | None:
+        """Bytes that mean nothing to a client that waits for this response.
+
+        Returns:
+            b"" when nothing may be said now but the answer itself will tell; None when there is no way to
+            ask, so that the end of file has to count as a disconnect (HTTP/1.0, WebSocket).
+        """
+        parser = self.connection
+        if not isinstance(parser, h11.Connection) or parser.their_http_version != b"1.1":
+            return None
+        if parser.our_state is h11.SEND_RESPONSE:
+            return CONTINUE
+        if parser.our_state is not h11.SEND_BODY:
+            return b""
+        head, self._head = self._head, b""
+        return head + self._comment()
+
+    def _comment(self) -> bytes:
+        """An SSE comment as a chunk, if the response that is being sent is such a stream."""
+        if self._response is None or not self._between_events:
+            return b""
+        headers = {bytes(name): bytes(value) for name, value in self._response.headers}
+        if b"content-length" in headers or not headers.get(b"content-type", b"").startswith(b"text/event-stream"):
+            return b""
+        return b"%x\r\n%b\r\n" % (len(COMMENT), COMMENT)
+
+    async def stream_send(self, event: Event) -> None:
+        """Send one event of the response."""
+        if isinstance(event, StreamClosed):
+            self._head = b""  # the application failed before its body began: there is no response
+        await super().stream_send(event)
+        if isinstance(event, Response) and event.status_code == HTTPStatus.SWITCHING_PROTOCOLS:
+            await self._handle_events()  # what the client sent behind its upgrade
+
+    async def _create_stream(self, request: h11.Request) -> None:
+        await super()._create_stream(request)
+        if self.stream is not None and self.stream.closed:  # refused without asking the application
+            await self._maybe_recycle()
+        elif isinstance(self.stream, WSStream) and isinstance(self.connection, H11WSConnection):
+            self.connection = WebSocketBytes(self.connection, self.stream)
+
+    async def _send_error_response(self, status_code: int) -> None:
+        """Refuse what is not an HTTP request, with a JSON-RPC error as every refusal has."""
+        body = REFUSAL % HTTPStatus(status_code).phrase.lower().encode()
+        headers = [
+            (b"content-type", b"application/json"),
+            (b"content-length", b"%d" % len(body)),
+            (b"connection", b"close"),
+            *self.config.response_headers("h11"),
+        ]
+        await self._send_h11_event(h11.Response(status_code=status_code, headers=headers))
+        await self._send_h11_event(h11.Data(data=body))
+        await self._send_h11_event(h11.EndOfMessage())
+
+    async def _send_h11_event(self, event: H11SendableEvent) -> None:
+        try:
+            data = self.connection.send(event)
+        except h11.LocalProtocolError:
+            if self.connection.their_state is not h11.ERROR:
+                raise
+            return  # the client broke the protocol and was told so; the application's answer is of no use
+        if isinstance(event, h11.Response):
+            self._head, self._response, self._between_events = data, event, True
+            return
+        if isinstance(event, h11.Data):
+            self._between_events = event.data[-2:] == b"\n\n"
+        if self._head:
+            data, self._head = self._head + data, b""
+        await self.send(RawData(data=data))
+
+    async def _read_ahead(self) -> None:
+        """Read while a request runs and bytes of the next are here, to see the end of file behind them."""
+        if self._line.closing:
+            await self._line.discard()
+        room = READ_AHEAD - len(self.connection.trailing_data[0])
+        while room > 0:
+            data = await self._line.receive(room)
+            self.connection.receive_data(data)
+            if not data:
+                break
+            room -= len(data)
+        await self._line.until_answered(eof=room > 0)
+
+
+class WebSocketBytes(H11WSConnection):
+    """Hypercorn's stand-in for h11 after an upgrade; holds what comes before the upgrade is accepted."""
+
+    def __init__(self, made: H11WSConnection, stream: WSStream) -> None:
+        super().__init__(made.h11_connection)
+        self._stream = stream
+
+    def receive_data(self, data: bytes) -> None:
+        """Take bytes of the client.
+
+        Raises:
+            PeerGone: More than `READ_AHEAD` of them came before the upgrade was accepted.
+        """
+        super().receive_data(data)
+        if not self._stream.handshake.accepted and len(self.buffer) > READ_AHEAD:
+            raise PeerGone
+
+    def next_event(self) -> Data | type[h11.NEED_DATA]:
+        """Give all bytes as one event, once the application has accepted."""
+        return super().next_event() if self._stream.handshake.accepted else h11.NEED_DATA
