@@ -52,7 +52,12 @@ class Listeners:
 
 
 async def open_listeners(
-    address: Address, *, backlog: int = 4096, user_timeout: float | None = None, tls: ssl.SSLContext | None = None
+    address: Address,
+    *,
+    backlog: int = 4096,
+    user_timeout: float | None = None,
+    tls: ssl.SSLContext | None = None,
+    private: bool = False,
 ) -> Listeners:
     """Listen at an address; a host name with several IP addresses is listened at on all of them, on one port.
 
@@ -60,19 +65,19 @@ async def open_listeners(
         address: Where to listen.
         backlog: Connections that the kernel holds until they are accepted.
         user_timeout: Seconds after which the kernel drops a peer that acknowledges nothing, where it can.
-        tls: The certificate, or None for plain text.
+        tls: The certificate, or None for plain text; a socket file is always plain.
+        private: Whether only this user may connect to a socket file.
 
     Raises:
         ListenError: The address is taken, forbidden or unknown.
     """
     try:
         if address.path:
-            plain = [_listen_unix(address.path, backlog)]
-        else:
-            plain = await _listen_tcp(address, backlog)
-            address = Address(address.host, plain[0].socket.getsockname()[1])
-            for listener in plain:
-                _set_user_timeout(listener.socket, user_timeout)
+            return Listeners([_listen_unix(address.path, backlog, private)], address, tls=False)
+        plain = await _listen_tcp(address, backlog)
+        address = Address(address.host, plain[0].socket.getsockname()[1])
+        for listener in plain:
+            _set_user_timeout(listener.socket, user_timeout)
     except OSError as error:
         raise ListenError(_why(address, error)) from error
     if tls is None:
@@ -126,11 +131,13 @@ async def _listen_tcp(address: Address, backlog: int) -> list[trio.SocketListene
     return listeners
 
 
-def _listen_unix(path: str, backlog: int) -> trio.SocketListener:
+def _listen_unix(path: str, backlog: int, private: bool) -> trio.SocketListener:
     _remove_dead_socket(path)
     made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         made.bind(path)
+        if private:
+            os.chmod(path, 0o600)  # nobody can have connected yet
         made.listen(backlog)
     except BaseException:
         made.close()

@@ -1,0 +1,102 @@
+"""The door: accepts connections, knows those that are open, and closes in steps.
+
+The task that accepts has a cancel scope of its own and the connections' nursery lies outside it: closing the door to
+new clients must not cut the streams of those inside (nested the other way round, a stop cut every one of them).
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import trio
+from hypercorn.config import Config
+from hypercorn.trio.worker_context import WorkerContext
+from hypercorn.typing import AppWrapper
+from hypercorn.utils import wrap_app
+
+from genmcp.settings import Settings
+from transport.connection import Connection
+from transport.http import Front
+from transport.listeners import Listeners
+
+__all__ = ["Door", "hypercorn_config"]
+
+LOG = logging.getLogger("genmcp")
+
+Stream = trio.SocketStream | trio.SSLStream[trio.SocketStream]
+
+
+def hypercorn_config(settings: Settings) -> Config:
+    """Make the configuration that Hypercorn's protocol classes read. What is not set here they do not use."""
+    config = Config()
+    config.accesslog = None
+    config.loglevel = settings.log_level.upper()
+    config.include_server_header = False
+    config.keep_alive_timeout = settings.idle_timeout
+    config.read_timeout = None  # no limit: our connection has its own
+    config.ssl_handshake_timeout = settings.tls_handshake
+    # The head of a request must fit before its size can be judged: the endpoint's 431 is better than h11's 400.
+    config.h11_max_incomplete_size = 2 * settings.max_header
+    config.h2_max_header_list_size = 2 * settings.max_header
+    config.websocket_max_message_size = settings.max_body
+    return config
+
+
+class Door:
+    """One place where clients come in, and the connections of those who did.
+
+    Args:
+        front: The application that answers.
+        listeners: Where they come in.
+        settings: Time-outs and limits of the connections.
+
+    Attributes:
+        connections: The open connections.
+    """
+
+    def __init__(self, front: Front, listeners: Listeners, settings: Settings) -> None:
+        self.connections: set[Connection] = set()
+        self.listeners = listeners
+        self._config = hypercorn_config(settings)
+        self._app: AppWrapper = wrap_app(front, self._config.wsgi_max_body_size, "asgi")
+        self._context = WorkerContext(None)
+        self._accepting = trio.CancelScope()
+        self._write_deadline = settings.write_deadline
+
+    @property
+    def busy(self) -> bool:
+        """True while a request of any connection is unanswered."""
+        return any(connection.busy for connection in self.connections)
+
+    async def accept(self, nursery: trio.Nursery) -> None:
+        """Accept connections into `nursery` until `refuse` is called. The listeners are closed at the end."""
+        with self._accepting:
+            await trio.serve_listeners(self._serve, self.listeners.sockets, handler_nursery=nursery)
+
+    async def refuse(self) -> None:
+        """Accept no more; idle connections end now, the others with the answer that they wait for."""
+        self._accepting.cancel()
+        await self.listeners.close()
+        await self._context.terminated.set()
+        for connection in self.connections:
+            connection.close_idle()
+
+    def abort(self) -> None:
+        """Reset every connection that is left."""
+        for connection in tuple(self.connections):
+            connection.abort()
+
+    async def _serve(self, stream: Stream) -> None:
+        state: dict[str, Any] = {}
+        connection = Connection(
+            self._app, self._config, self._context, state, stream, write_deadline=self._write_deadline
+        )
+        self.connections.add(connection)
+        try:
+            await connection.run()
+        except Exception:
+            # One client's fault must not end the server: trio would cancel all the others.
+            LOG.exception("A connection failed")
+        finally:
+            self.connections.discard(connection)

@@ -1,0 +1,169 @@
+"""A server that is up, and what it is made of: a front with endpoints and the registry API, and the doors to it."""
+
+from __future__ import annotations
+
+import ipaddress
+import logging
+import os
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
+from typing import Any
+
+import msgspec
+import trio
+
+from actors import Node
+from genmcp.server import Server
+from genmcp.settings import Settings, SettingsError
+from genmcp.threads import Threads
+from genmcp.worker import WorkerSettings
+from transport.address import Address
+from transport.admin import registry_routes
+from transport.door import Door
+from transport.endpoint import Endpoint, endpoint
+from transport.http import Front
+from transport.listeners import Listeners
+from transport.policy import HostPolicy, OriginPolicy
+from transport.stopping import Rooms
+from transport.tokenfile import TokenFile, TokenFileError, make_token
+
+__all__ = ["Caller", "Serving", "check_settings", "furnish"]
+
+LOG = logging.getLogger("genmcp")
+
+
+class Caller(msgspec.Struct, frozen=True, kw_only=True):
+    """What the endpoints of `serve` know of whoever calls; see `transport.endpoint`."""
+
+    assigns: Mapping[str, Any] = {}
+    copy_assigns: Sequence[str] = ()
+    principal: Callable[[dict[str, Any]], str | None] | None = None
+
+
+class Serving:
+    """A server that is up: where it is, and how to stop it.
+
+    Attributes:
+        settings: What it runs with.
+        node: The node that everything runs on.
+        address: Where it listens, with the port that was chosen.
+        mounts: The servers by path.
+        urls: What clients call, in the order of `mounts`.
+        admin: Where the registry API is, for people; None if it is off.
+        token: The registry API's token; None if it is off.
+        descriptors: How many files, and so connections, this process may have open; None: no limit.
+    """
+
+    def __init__(self, settings: Settings, node: Node, listeners: Listeners, mounts: Mapping[str, Server[Any]]) -> None:
+        self.settings = settings
+        self.node = node
+        self.address = listeners.address
+        self.mounts = mounts
+        self.urls = [listeners.address.url(path, tls=listeners.tls) for path in mounts]
+        self.admin: str | None = None
+        self.token: str | None = None
+        self.descriptors: int | None = None
+        self._stopped = trio.Event()
+
+    def stop(self) -> None:
+        """Stop in order; `serve` returns when it is done. Call it in the trio loop; calling it again does nothing."""
+        self._stopped.set()
+
+    async def stopping(self) -> None:
+        """Wait until somebody called `stop`."""
+        await self._stopped.wait()
+
+
+def check_settings(settings: Settings) -> None:
+    """Refuse addresses, hosts and origins that are not what they should be, before anything is opened.
+
+    Raises:
+        SettingsError: One of them is not; the text names it.
+    """
+    try:
+        Address.of(settings.host, settings.port)
+        if settings.admin not in ("public", "off"):
+            Address.parse(settings.admin)
+        HostPolicy(settings.allow_hosts)
+        OriginPolicy(settings.allow_origins)
+    except ValueError as error:
+        raise SettingsError(str(error)) from None
+
+
+def furnish(
+    serving: Serving, public: Listeners, private: Listeners | None, caller: Caller, stack: AsyncExitStack
+) -> Rooms:
+    """Make the front with its endpoints and the registry API, and the doors to them."""
+    settings = serving.settings
+    front = _front(settings, public.address)
+    for path, server in serving.mounts.items():
+        front.mount(path, _endpoint(server, serving.node, path, settings, caller))
+    door = Door(front, public, settings)
+    own = None if private is None else _front(settings, private.address)
+    token = None if settings.admin == "off" else _token((private or public).address, stack)
+    if token is not None:
+        (own or front).register_blueprint(registry_routes(serving.node, token))
+        serving.token = token
+        serving.admin = (private or public).address.url("/registry", tls=(private or public).tls)
+    admin = None if own is None or private is None else Door(own, private, settings)
+    return Rooms(door, admin, front, serving.node)
+
+
+def _endpoint(server: Server[Any], node: Node, path: str, settings: Settings, caller: Caller) -> Endpoint:
+    return endpoint(
+        server,
+        node=node,
+        path=path,
+        assigns=caller.assigns,
+        copy_assigns=caller.copy_assigns,
+        principal=caller.principal,
+        allowed_origins=settings.allow_origins,
+        allowed_hosts=_hosts(settings, Address.of(settings.host, settings.port)),
+        legacy=settings.legacy,
+        keep_alive=settings.keep_alive,
+        body_limit=settings.max_body,
+        body_deadline=settings.body_deadline,
+        header_limit=settings.max_header,
+        max_workers=settings.live_workers,
+        outbox=settings.outbox,
+        write_deadline=settings.write_deadline,
+        worker=WorkerSettings(
+            mailbox_capacity=settings.mailbox,
+            grace=settings.grace,
+            tool_timeout=settings.tool_timeout,
+            threads=Threads(settings.threads, settings.thread_queue),
+        ),
+    )
+
+
+def _front(settings: Settings, address: Address) -> Front:
+    return Front(
+        hosts=HostPolicy(_hosts(settings, address)),
+        origins=OriginPolicy(settings.allow_origins),
+        max_body=settings.max_body,
+        body_deadline=settings.body_deadline,
+    )
+
+
+def _hosts(settings: Settings, address: Address) -> list[str]:
+    """Return the names to accept: those allowed, and the name that the server listens at, if it is one."""
+    names = list(settings.allow_hosts)
+    try:
+        ipaddress.ip_address(address.host)
+    except ValueError:
+        names += [address.host] if address.host else []
+    return names
+
+
+def _token(address: Address, stack: AsyncExitStack) -> str | None:
+    """Return the registry API's token, and leave a new one where other programs of this user find it."""
+    given = os.environ.get("GENMCP_ADMIN_TOKEN")
+    if given:
+        return given
+    try:
+        file = TokenFile(address, make_token())
+    except TokenFileError as error:
+        LOG.warning("The registry API is off: %s. Set GENMCP_ADMIN_TOKEN to have it", error)
+        return None
+    stack.callback(file.remove)
+    return file.token
