@@ -73,7 +73,7 @@ class Channel:
         self.tool_name = tool_name
         self.meta = meta
         self.progress_token = progress_token
-        self.log_level = log_level
+        self.log_level: mcp.LoggingLevel | None = log_level
         self.close_reason: CloseReason | None = None
         self._actor = actor
         self._outbox = outbox

@@ -116,11 +116,13 @@ class Call:
 
     Attributes:
         pid: The worker's address, to push messages to.
+        request_id: The request's id.
         outbox: What it sent so far.
     """
 
-    def __init__(self, worker: Worker, outbox: MemoryOutbox, node: Node) -> None:
+    def __init__(self, worker: Worker, request_id: mcp.RequestId, outbox: MemoryOutbox, node: Node) -> None:
         self.pid = worker.pid
+        self.request_id = request_id
         self.outbox = outbox
         self._worker = worker
         self._node = node
@@ -236,9 +238,8 @@ class Client:
         }
         outbox = MemoryOutbox()
         request = cast("mcp.ClientRequest", mcp.decode(message))
-        return Call(
-            start_request(self.node, self._server, request, outbox, self._context, self._settings), outbox, self.node
-        )
+        worker = start_request(self.node, self._server, request, outbox, self._context, self._settings)
+        return Call(worker, request.id, outbox, self.node)
 
     async def request(self, method: str, params: Mapping[str, Any] | None = None, **meta: Any) -> Any:
         """Make any request and return its result. See `start`."""

@@ -125,7 +125,7 @@ async def test_channel_of_any_name_is_injected_and_left_out_of_the_schema(autoju
 
 
 def test_wrong_pairing_of_channels_is_refused() -> None:
-    with pytest.raises(ConfigurationError, match="'late'.*'line'"):
+    with pytest.raises(ConfigurationError, match=r"'late'.*'line'"):
 
         @tool
         async def late(line: SyncChannel) -> None:
