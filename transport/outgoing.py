@@ -117,7 +117,7 @@ class Outgoing:
         if self.gone:
             return
         self.gone = True
-        self._outbox.clear()
+        self._outbox = bytearray()  # not clear(): the traceback of a failed write may still hold a view of it
         if self._flushing is not None:
             self._flushing.cancel()
         self._wake()
