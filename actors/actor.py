@@ -20,125 +20,27 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from collections.abc import Awaitable, Callable, Iterator
-from contextvars import ContextVar
-from typing import Any, Protocol, TypeVar, overload
+from collections.abc import Iterator
+from typing import Any, TypeVar, overload
 
 import trio
 
-from actors.address import Pid, Ref
-from actors.errors import Exit, NoProcessError, ReceiveTimeoutError
-from actors.exits import Crashed, ExitReason, Killed, Normal, Shutdown, lone_leaf
-from actors.mailbox import Mailbox, Match
+from actors.cell import CURRENT, Cell
+from actors.errors import Exit, ReceiveTimeoutError
+from actors.exits import KILLED, NORMAL, Crashed, ExitReason, Shutdown, lone_leaf
+from actors.mailbox import Match
 from actors.messages import Down
 
 logger = logging.getLogger("actors")
-_current: ContextVar[Cell] = ContextVar("actors.current")
-_NORMAL = Normal()
-_KILLED = Killed()
 _RESERVED = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "pid", "label", "annotations"}
 
 T = TypeVar("T")
-Body = Callable[..., Awaitable[object]]
-ExitHook = Callable[[ExitReason], object]
 
 
-class Bound(Protocol):
-    """A timer, as far as an actor's end is concerned."""
+class RunningCell(Cell):
+    """An actor as its own body sees it, and the run of that body."""
 
-    def drop(self) -> None:
-        """Never fire."""
-
-
-class Home(Protocol):
-    """Where an actor is known: what points at it, and is told of its end."""
-
-    lost: int
-
-    def release(self, cell: Cell) -> None:
-        """Forget the actor: its pid, names, topics and timers."""
-
-
-class Cell:
-    """One actor's state. Its public face is `Actor`, which knows the node too.
-
-    Args:
-        pid: Its address.
-        body: What it runs.
-        args: The body's arguments.
-        label: What it is, for people.
-        capacity: How many user messages may wait.
-        grace: Seconds between a stop and the kill.
-        system: Whether it is part of the machinery: not listed, not to be addressed from outside.
-        born: When it was spawned, in trio's time.
-        home: Where it is known.
-    """
-
-    __slots__ = (
-        "_annotations",
-        "_args",
-        "_asked",
-        "_body",
-        "_capacity",
-        "_clean_ups",
-        "_home",
-        "_scope",
-        "born",
-        "ended",
-        "grace",
-        "hooks",
-        "label",
-        "mailbox",
-        "names",
-        "on_started",
-        "pid",
-        "system",
-        "timers",
-        "topics",
-        "watched_by",
-        "watching",
-    )
-
-    def __init__(
-        self,
-        pid: Pid,
-        body: Body,
-        args: tuple[Any, ...],
-        label: str,
-        capacity: float,
-        grace: float,
-        system: bool,
-        born: float,
-        home: Home,
-    ) -> None:
-        self.pid = pid
-        self._body = body
-        self._args = args
-        self.label = label
-        self._capacity = capacity
-        self.grace = grace
-        self.system = system
-        self.born = born
-        self._home = home
-        self.ended = False
-        # made when first needed: most actors live for one request and need none of them
-        self.mailbox: Mailbox | None = None
-        self.names: list[str] | None = None
-        self.topics: set[str] | None = None
-        self.timers: set[Bound] | None = None
-        self.watched_by: dict[Ref, Cell] | None = None
-        self.watching: dict[Ref, Cell] | None = None
-        self.hooks: list[ExitHook] | None = None
-        self.on_started: Callable[[], None] | None = None
-        self._asked: ExitReason | None = None
-        self._scope: trio.CancelScope | None = None
-        self._clean_ups: list[trio.CancelScope] | None = None
-        self._annotations: dict[str, str] | None = None
-
-    def __repr__(self) -> str:
-        return f"<actor {self.pid} {self.label}>"
-
-    # -- what the body does ------------------------------------------------------------------------
+    __slots__ = ()
 
     @property
     def exit_asked(self) -> ExitReason | None:
@@ -186,7 +88,7 @@ class Cell:
         mailbox = self.mailbox or self.open()
         if timeout is None:
             return await mailbox.receive(wanted)
-        if len(mailbox):
+        if mailbox.size:
             timeout = max(timeout, 0.0)
             await trio.lowlevel.checkpoint_if_cancelled()
             with contextlib.suppress(trio.WouldBlock):
@@ -230,7 +132,7 @@ class Cell:
         """
         seconds = self.grace if grace is None else grace
         scope = trio.CancelScope(shield=True, deadline=trio.current_time() + seconds)
-        if self._asked == _KILLED:
+        if self._asked == KILLED:
             scope.cancel(reason="killed")
         self._clean_ups = [*(self._clean_ups or ()), scope]
         try:
@@ -241,74 +143,12 @@ class Cell:
         if scope.cancelled_caught:
             logger.warning("clean-up of actor %s (%s) was cut short", self.pid, self.label)
 
-    # -- what is done to it --------------------------------------------------------------------------
-
-    def open(self) -> Mailbox:
-        """Open the mailbox.
-
-        Raises:
-            NoProcessError: The actor has ended.
-        """
-        if self.ended:
-            raise NoProcessError(self.pid)
-        self.mailbox = Mailbox(self._capacity)
-        return self.mailbox
-
-    def put(self, message: object) -> bool:
-        """Put a user message into the mailbox; False if it is full."""
-        return (self.mailbox or self.open()).put(message)
-
-    def put_exempt(self, message: object) -> None:
-        """Put a message of the runtime's into the mailbox."""
-        (self.mailbox or self.open()).put_exempt(message)
-
-    def on_exit(self, hook: ExitHook) -> Callable[[], None]:
-        """Have `hook(reason)` called when the actor has ended; returns what takes the hook off again."""
-        hooks = self.hooks = self.hooks if self.hooks is not None else []
-        hooks.append(hook)
-
-        def forget() -> None:
-            if hook in hooks:
-                hooks.remove(hook)
-
-        return forget
-
-    def stop(self, reason: ExitReason) -> bool:
-        """Ask it to end with `reason`; the first reason stays.
-
-        Returns:
-            False if it had been asked before.
-        """
-        if self._asked is not None:
-            return False
-        self._asked = reason
-        if self._scope is not None:
-            self._scope.cancel(reason=f"stop: {reason}")
-        return True
-
-    def kill(self) -> None:
-        """End it at its next checkpoint, even inside `clean_up`."""
-        self._asked = _KILLED
-        if self._scope is not None:
-            self._scope.cancel(reason="killed")
-        for scope in self._clean_ups or ():
-            scope.cancel(reason="killed")
-
-    @property
-    def status(self) -> str:
-        """One of `starting`, `running`, `waiting` (for a message), `stopping`."""
-        if self._asked is not None:
-            return "stopping"
-        if self._scope is None:
-            return "starting"
-        return "waiting" if self.mailbox is not None and self.mailbox.waiting else "running"
-
     # -- its life --------------------------------------------------------------------------------------
 
     async def run(self) -> None:
         """Run the body and settle how it ended; the table above says what comes out."""
-        _current.set(self)
-        reason: ExitReason = _KILLED  # of KeyboardInterrupt and whatever else is not ours to judge
+        CURRENT.set(self)
+        reason: ExitReason = KILLED  # of KeyboardInterrupt and whatever else is not ours to judge
         try:
             with trio.CancelScope() as scope:
                 self._scope = scope
@@ -334,9 +174,9 @@ class Cell:
             del reason  # it may hold the traceback that holds this frame
 
     def _returned(self, stopped: bool) -> ExitReason:
-        if self._asked is not None and (stopped or self._asked == _KILLED):
+        if self._asked is not None and (stopped or self._asked == KILLED):
             return self._asked
-        return _NORMAL
+        return NORMAL
 
     def _failed(self, error: Exception) -> ExitReason:
         leaf = lone_leaf(error)
@@ -365,28 +205,21 @@ class Cell:
         self._home.release(self)
         if self.mailbox is not None:
             self._home.lost += self.mailbox.close()
-        for ref, target in (self.watching or {}).items():
-            assert target.watched_by is not None
-            del target.watched_by[ref]
-        for ref, watcher in (self.watched_by or {}).items():
-            assert watcher.watching is not None
-            del watcher.watching[ref]
-            watcher.put_exempt(Down(ref, self.pid, reason))
-        for hook in self.hooks or ():
+        if self.watching:
+            for ref, target in self.watching.items():
+                assert target.watched_by is not None
+                del target.watched_by[ref]
+        if self.watched_by:
+            for ref, watcher in self.watched_by.items():
+                assert watcher.watching is not None
+                del watcher.watching[ref]
+                watcher.put_exempt(Down(ref, self.pid, reason))
+        for hook in tuple(self.hooks or ()):  # a hook may take another off
             try:
                 hook(reason)
             except Exception:
                 logger.exception("an on_exit function of actor %s (%s) failed", self.pid, self.label)
         self._args = ()  # an ended actor that somebody still holds keeps nothing else alive
-
-
-def current_cell() -> Cell | None:
-    """Find the actor that this code runs in.
-
-    Returns:
-        None outside of every actor.
-    """
-    return _current.get(None)
 
 
 def _as_match(match: Any) -> Match | None:

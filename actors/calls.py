@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 import trio
 
-from actors.actor import current_cell
 from actors.address import Pid
+from actors.cell import current_cell
 from actors.errors import ActorError, CallExitError, CallTimeoutError
 from actors.exits import Crashed, ExitReason, NoProcess
 from actors.loop import on_loop

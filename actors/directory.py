@@ -6,8 +6,8 @@ import threading
 
 import trio
 
-from actors.actor import Cell, current_cell
 from actors.address import Pid, as_address, check_registered_name
+from actors.cell import Cell, current_cell
 from actors.errors import AlreadyRegisteredError, NoProcessError
 from actors.loop import Loop, on_loop
 from actors.messages import Delivery

@@ -52,6 +52,10 @@ class Crashed(ExitReason, frozen=True):
     error: BaseException
 
 
+NORMAL = Normal()
+KILLED = Killed()
+
+
 def lone_leaf(error: BaseException) -> BaseException:
     """Unwrap groups that hold a single exception.
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from actors.actor import Cell
 from actors.address import Pid
+from actors.cell import Cell
 
 
 class ActorInfo(msgspec.Struct, frozen=True):
@@ -72,7 +72,7 @@ def info(cell: Cell, now: float) -> ActorInfo:
         label=cell.label,
         status=cell.status,
         age=now - cell.born,
-        mailbox=0 if mailbox is None else len(mailbox),
+        mailbox=0 if mailbox is None else mailbox.size,
         handled=0 if mailbox is None else mailbox.handled,
         dropped=0 if mailbox is None else mailbox.dropped,
         folded=0 if mailbox is None else mailbox.folded,

@@ -67,7 +67,8 @@ class Mailbox:
         self.dropped = 0
         self.folded = 0
 
-    def __len__(self) -> int:
+    @property
+    def size(self) -> int:  # not __len__: an empty mailbox must not be false
         """How many messages wait, the runtime's own included."""
         return self._outlet.statistics().current_buffer_used + len(self._aside or ())
 
@@ -139,9 +140,19 @@ class Mailbox:
         try:
             message = self.receive_nowait(match)
         except trio.WouldBlock:
-            return await (self._next() if match is None else self._next_matching(match))
-        await cancel_shielded_checkpoint()
-        return message
+            pass  # and wait below, where this exception and its frames are gone: they would cost a kilobyte an actor
+        else:
+            await cancel_shielded_checkpoint()
+            return message
+        if match is not None:
+            return await self._next_matching(match)
+        while True:
+            item = await self._handed()
+            if item is not _LOOK_AGAIN:
+                self.handled += 1
+                return _open(item)
+            if self._aside:
+                return self._taken(self._aside.popleft())
 
     def receive_nowait(self, match: Match | None = None) -> Any:
         """Take the first (matching) message that is there already.
@@ -172,13 +183,13 @@ class Mailbox:
         Returns:
             How many there were.
         """
-        before = len(self)
+        before = self.size
         waiting = self._drain()
         self._aside = deque(item for item in self._aside or () if not match(_open(item)))
         for item in waiting:
             if not match(_open(item)):
                 self._inlet.send_nowait(item)
-        return before - len(self)
+        return before - self.size
 
     def close(self) -> int:
         """Refuse everything from now on and wake who waits for room.
@@ -186,22 +197,13 @@ class Mailbox:
         Returns:
             How many messages were left; they are lost.
         """
-        left = len(self)
+        left = self.size
         self._inlet.close()
         self._outlet.close()
         self._aside = None
         if self._room is not None:
             self._room.unpark_all()
         return left
-
-    async def _next(self) -> Any:
-        while True:
-            item = await self._handed()
-            if item is not _LOOK_AGAIN:
-                self.handled += 1
-                return _open(item)
-            if self._aside:
-                return self._taken(self._aside.popleft())
 
     async def _next_matching(self, match: Match) -> Any:
         self._selecting += 1

@@ -12,29 +12,30 @@ from __future__ import annotations
 
 import contextvars
 import itertools
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from functools import partial
 from types import TracebackType
-from typing import Any, cast
+from typing import Any, Self, cast
 
 import trio
 
-from actors.actor import Body, Cell, ExitHook, current_cell
+from actors.actor import RunningCell
 from actors.address import Pid, check_node_name, new_incarnation
+from actors.cell import Body, ExitHook, current_cell
 from actors.errors import StoppedError
-from actors.exits import ExitReason, NoProcess, Shutdown, lone_leaf
+from actors.exits import ExitReason, NoProcess, lone_leaf
 from actors.introspect import ActorInfo, Counts, info
 from actors.loop import Loop, on_loop
 from actors.registry import Registry
+from actors.stopping import stop_everything
 from actors.supervisor import Child, Supervisor
-from actors.timers import KILL_PATIENCE
 
 # actors start from this, not from their spawner's context: a request's context must not live on in a background actor
 _BASE = contextvars.Context()
 
 
-class Actor(Cell):
+class Actor(RunningCell):
     """One actor: `actors.current()` is the one that the code runs in.
 
     Attributes:
@@ -82,7 +83,7 @@ class Node:
     def __repr__(self) -> str:
         return f"<Node {self.name}.{self.incarnation}>"
 
-    async def __aenter__(self) -> Node:
+    async def __aenter__(self) -> Self:
         if self._manager is not None:
             raise RuntimeError("a node runs once: make a new one")
         self.loop.attach()
@@ -95,10 +96,9 @@ class Node:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> bool | None:
         assert self._manager is not None
-        assert self._nursery is not None
         with trio.CancelScope(shield=True):  # bounded: by the grace periods, then by kills
             await self.stop()
-        self._nursery.cancel_scope.cancel(reason="the node's timers end with it")
+        self.registry.timers.close()
         try:
             return await self._manager.__aexit__(kind, error, traceback)
         except BaseExceptionGroup as group:
@@ -288,37 +288,8 @@ class Node:
 
     async def _stop(self, grace: float) -> None:
         with trio.CancelScope(shield=True):
-            supervised = {pid for supervisor in self._supervisors for pid in supervisor.running().values()}
-            await self._end([c for c in self.registry.cells() if not c.system and c.pid not in supervised], grace)
-            for supervisor in reversed(self._supervisors):
-                supervisor.limit = grace
-                await supervisor.stop()
-            await self._end(self.registry.cells(), grace)
+            await stop_everything(self.registry, tuple(self._supervisors), grace)
         self._stopped.set()
-
-    async def _end(self, cells: Collection[Cell], grace: float) -> None:
-        """Stop actors all at once; kill those that are left when the grace is over, and leave those that stay."""
-        left = len(cells)
-        over = trio.Event()
-
-        def ended(reason: ExitReason) -> None:
-            nonlocal left
-            left -= 1
-            if left == 0:
-                over.set()
-
-        if not cells:
-            return
-        for cell in cells:
-            cell.on_exit(ended)
-            cell.stop(Shutdown())
-        with trio.move_on_after(grace):
-            await over.wait()
-        for cell in cells:
-            if not cell.ended:
-                self.registry.kill_now(cell)
-        with trio.move_on_after(KILL_PATIENCE):
-            await over.wait()
 
 
 def current() -> Actor:

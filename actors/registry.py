@@ -15,9 +15,9 @@ from functools import partial
 
 import trio
 
-from actors.actor import Cell
 from actors.address import Pid, Ref, as_address
 from actors.calls import Calls
+from actors.cell import Cell
 from actors.exits import ExitReason, NoProcess, Shutdown
 from actors.introspect import Counts
 from actors.loop import on_loop

@@ -19,13 +19,14 @@ import math
 from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import msgspec
 import trio
 
-from actors.actor import Body
+from actors.actor import RunningCell
 from actors.address import Pid, Ref
+from actors.cell import Body
 from actors.errors import AlreadyRegisteredError, Exit, ReceiveTimeoutError, StartError, StoppedError
 from actors.exits import Crashed, ExitReason, Shutdown
 from actors.messages import Down
@@ -121,7 +122,7 @@ class Supervisor:
         self._failure: StartError | None = None
         self.limit = math.inf  # seconds that any child may take to stop, whatever it asked for
         self.pid = spawn(self._run, label="supervisor", system=True, grace=math.inf)
-        self._cell = registry.self_or(self.pid)
+        self._cell = cast("RunningCell", registry.self_or(self.pid))
         self._cell.on_exit(self._ended)
 
     def running(self) -> dict[str, Pid]:

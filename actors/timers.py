@@ -15,8 +15,8 @@ from functools import partial
 
 import trio
 
-from actors.actor import Cell, current_cell
 from actors.address import PREFIX, Pid
+from actors.cell import Cell, current_cell
 from actors.directory import Directory
 from actors.loop import Loop, on_loop
 
@@ -110,10 +110,14 @@ class TimerTable:
         self._heap: list[tuple[float, int, Timer]] = []
         self._order = itertools.count()
         self._scope: trio.CancelScope | None = None
+        self._life = trio.CancelScope(shield=True)
 
     def add(self, timer: Timer) -> None:
         """Let a timer wait for its deadline."""
         self.active += 1
+        if self._life.cancel_called:
+            timer.drop()
+            return
         self._push(timer)
         if self._scope is not None and timer.deadline < self._scope.deadline:
             self._scope.deadline = timer.deadline
@@ -126,13 +130,20 @@ class TimerTable:
             heapq.heapify(self._heap)
 
     async def run(self) -> None:
-        """Fire what is due, for ever."""
-        while True:
-            self._fire()
-            deadline = self._heap[0][0] if self._heap else math.inf
-            # an earlier timer moves the deadline of this scope: nobody has to wake the task for it
-            with trio.CancelScope(deadline=deadline) as self._scope:
-                await trio.sleep_forever()
+        """Fire what is due, until `close`; a cancellation from outside must not keep a stop from being bounded."""
+        with self._life:
+            while True:
+                self._fire()
+                deadline = self._heap[0][0] if self._heap else math.inf
+                # an earlier timer moves the deadline of this scope: nobody has to wake the task for it
+                with trio.CancelScope(deadline=deadline) as self._scope:
+                    await trio.sleep_forever()
+
+    def close(self) -> None:
+        """Fire nothing any more."""
+        self._life.cancel(reason="the node has ended")
+        for _, _, timer in self._heap:
+            timer.drop()
 
     def _push(self, timer: Timer) -> None:
         heapq.heappush(self._heap, (timer.deadline, next(self._order), timer))

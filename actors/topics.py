@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 import threading
 
-from actors.actor import Cell
 from actors.address import Pid
+from actors.cell import Cell
 from actors.exits import Shutdown
 from actors.loop import Loop, on_loop
 from actors.timers import Timers
