@@ -22,6 +22,17 @@ __all__ = ["describe", "problems_of"]
 MOST_TOLD = 10
 MOST_NAMES = 20
 
+# Schemas under these keywords are about another value than the schema that holds them.
+_DESCENDING = (
+    "$defs",
+    "additionalProperties",
+    "definitions",
+    "items",
+    "patternProperties",
+    "prefixItems",
+    "properties",
+)
+
 
 def describe(problems: Sequence[Problem], *, subject: str = "arguments") -> str:
     """Write problems for the model that made them, to stand behind a colon.
@@ -68,7 +79,7 @@ def _translate(error: ValidationError, root: Schema) -> Iterator[Problem]:
 
 def _missing(error: ValidationError, root: Schema) -> Problem:
     name = _detail(error).property
-    expected = expectation(_known_members(error, root).get(name), root)
+    expected = expectation(_member(error, name, root), root)
     return Problem(path_text([*error.instance_path, name]), expected, kind="missing")
 
 
@@ -81,6 +92,17 @@ def _known_members(error: ValidationError, root: Schema) -> Mapping[str, Any]:
     """The `properties` beside the keyword that failed; none if the keyword stands in a schema of its own."""
     members = look_up(root, (*error.schema_path[:-1], "properties"))
     return members if isinstance(members, Mapping) else {}
+
+
+def _member(error: ValidationError, name: str, root: Schema) -> object:
+    """The schema of a member: beside the keyword, or around the branch (`then`, `allOf`, …) that the keyword is in."""
+    for end in range(len(error.schema_path) - 1, -1, -1):
+        members = look_up(root, (*error.schema_path[:end], "properties"))
+        if isinstance(members, Mapping) and name in members:
+            return members[name]
+        if end and error.schema_path[end - 1] in _DESCENDING:
+            break
+    return None
 
 
 def _unknown(error: ValidationError, root: Schema) -> Iterator[Problem]:

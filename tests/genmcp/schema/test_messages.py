@@ -195,6 +195,19 @@ def test_dependent_requirements_name_the_missing_member() -> None:
     assert problem(schema, {"a": 1}) == "b: missing; expected an integer"
 
 
+def test_member_missing_in_a_branch_is_described_by_the_whole() -> None:
+    schema = {
+        "properties": {
+            "phone": {"type": "string"},
+            "inner": {"properties": {"a": {}}, "allOf": [{"required": ["phone"]}]},
+        },
+        "if": {"required": ["inner"]},
+        "then": {"allOf": [{"required": ["phone"]}]},
+    }
+    assert problem(schema, {"inner": {"phone": 1}}) == "phone: missing; expected a string"
+    assert problem(schema, {"inner": {}, "phone": "1"}) == "inner.phone: missing; expected a value"
+
+
 def test_same_problem_is_told_once() -> None:
     schema = {"allOf": [{"type": "string"}, {"type": "string"}]}
     assert problem(schema, 1) == "the results: expected a string, got 1"
