@@ -113,6 +113,13 @@ async def test_x_mcp_header(
     return f"region: {region}"
 
 
+@tool
+async def test_trigger_tool_change() -> str:
+    """Tell every open subscription that the tools have changed."""
+    suite.tools_changed()
+    return "The subscriptions were told."
+
+
 CONTACT = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
     "type": "object",
@@ -164,6 +171,7 @@ suite = Suite(
         test_logging_tool,
         test_streaming_elicitation,
         test_x_mcp_header,
+        test_trigger_tool_change,
         JsonSchema202012,
     ],
 )

@@ -153,9 +153,10 @@ def test_header_names_may_have_any_case(everything: ServerProcess, name: str) ->
     assert "tools" in result_of(post(everything.url, LIST, drop="Mcp-Method", set={name: "tools/list"}))
 
 
-@pytest.mark.parametrize("value", ["  test_simple_text  ", "=?base64?dGVzdF9zaW1wbGVfdGV4dA==?="])
-def test_a_name_may_be_padded_or_encoded(everything: ServerProcess, value: str) -> None:
-    assert "content" in result_of(post(everything.url, call("test_simple_text"), set={"Mcp-Name": value}))
+@pytest.mark.parametrize("value", [b"  test_simple_text \t ", b"=?base64?dGVzdF9zaW1wbGVfdGV4dA==?="])
+def test_a_name_may_be_padded_or_encoded(everything: ServerProcess, value: bytes) -> None:
+    status, body = post_bytes(everything.url, call("test_simple_text"), b"Mcp-Name:" + value)
+    assert status == 200, body
 
 
 @pytest.mark.parametrize("meta", [{}, without(VERSION), without(CAPABILITIES)])
