@@ -49,6 +49,7 @@ class Mailbox:
         "_outlet",
         "_room",
         "_selecting",
+        "_sifted",
         "capacity",
         "dropped",
         "folded",
@@ -62,6 +63,7 @@ class Mailbox:
         self._counted = 0  # user messages that wait
         self._hungry = 0  # tasks that wait in the channel and were not handed anything yet
         self._selecting = 0  # tasks that wait in the channel, or were just handed something, and may set it aside
+        self._sifted = 0  # how often something was set aside
         self.capacity = capacity
         self.handled = 0
         self.dropped = 0
@@ -183,13 +185,16 @@ class Mailbox:
         Returns:
             How many there were.
         """
-        before = self.size
-        waiting = self._drain()
-        self._aside = deque(item for item in self._aside or () if not match(_open(item)))
-        for item in waiting:
-            if not match(_open(item)):
-                self._inlet.send_nowait(item)
-        return before - self.size
+        aside, self._aside = self._aside or (), deque[Any]()
+        found = 0
+        for put_back, items in ((self._aside.append, aside), (self._inlet.send_nowait, self._drain())):
+            for item in items:
+                if match(_open(item)):
+                    found += 1
+                    self._uncount(item)
+                else:
+                    put_back(item)
+        return found
 
     def close(self) -> int:
         """Refuse everything from now on and wake who waits for room.
@@ -209,8 +214,12 @@ class Mailbox:
         self._selecting += 1
         try:
             while True:
+                seen = self._sifted
                 item = await self._handed()
-                found = self._find(match) if item is _LOOK_AGAIN else self._sift(item, match)
+                found = _NOTHING if item is _LOOK_AGAIN else self._sift(item, match)
+                own = 0 if item is _LOOK_AGAIN else 1
+                if found is _NOTHING and self._sifted != seen + own:  # another task set something aside
+                    found = self._find(match)
                 if found is not _NOTHING:
                     return self._taken(found)
         finally:
@@ -242,6 +251,7 @@ class Mailbox:
             self._counted += 1
         if match(_open(item)):
             return aside.pop()
+        self._sifted += 1
         while self._hungry:
             self._hungry -= 1
             self._inlet.send_nowait(_LOOK_AGAIN)
