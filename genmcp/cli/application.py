@@ -100,13 +100,22 @@ def _find(module: ModuleType, place: str, name: str) -> object:
 
 
 def _missing(owner: object, place: str, name: str, part: str) -> str:
-    public = [known for known in vars(owner) if not known.startswith("_")] if hasattr(owner, "__dict__") else []
+    public = [known for known, value in _own_names(owner) if not known.startswith("_")]
     servers = [known for known in public if isinstance(getattr(owner, known), Server)]
     close = difflib.get_close_matches(part, public, n=3, cutoff=0.6)
     # Whoever left the name out wants the server; who misspelt one wants the name that looks like it.
     likely = close if close and part != DEFAULT_NAME else servers or close
     hint = f"; did you mean {' or '.join(f'{place}:{known}' for known in likely[:3])}?" if likely else ""
     return f"{place} has no {name!r}{hint}"
+
+
+def _own_names(owner: object) -> list[tuple[str, object]]:
+    """Return what a module defines, without the classes and functions that it imported."""
+    own = (None, getattr(owner, "__name__", None))
+    names = vars(owner).items() if hasattr(owner, "__dict__") else []
+    return [
+        (name, value) for name, value in names if isinstance(value, Server) or getattr(value, "__module__", None) in own
+    ]
 
 
 def _as_server(found: object, called: str) -> Server[Any]:

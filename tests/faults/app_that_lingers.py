@@ -9,11 +9,10 @@ from genmcp import Channel, Suite, tool
 
 
 @tool
-async def hold(channel: Channel) -> str:
+async def hold(channel: Channel) -> None:
     """Stream, and never end by itself."""
     await channel.start_stream()
     await trio.sleep_forever()
-    return "never"
 
 
 @tool
@@ -24,7 +23,7 @@ async def finish(seconds: float) -> str:
 
 
 @tool
-async def flood(channel: Channel) -> str:
+async def flood(channel: Channel) -> None:
     """Send more than any client takes."""
     await channel.start_stream()
     while True:
