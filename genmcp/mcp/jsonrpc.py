@@ -4,6 +4,7 @@ Only what cannot be told from valid JSON by any later step is refused here: ever
 that no double holds, texts that are not Unicode, and nesting that only an attacker sends.
 """
 
+import math
 from typing import Any
 
 import msgspec
@@ -70,8 +71,26 @@ def _containers_in(value: Any) -> list[Any]:
 
 
 def dump(value: Any) -> bytes:
-    """Return a value as JSON bytes without line breaks; see `model.encode`."""
-    return encode(value)
+    """Return a value as JSON bytes without line breaks, and refuse what JSON cannot say.
+
+    Raises:
+        TypeError: something inside is not JSON and cannot be made JSON.
+        ValueError: a number is NaN or infinite (`encode` would send null), or a text has a lone surrogate.
+    """
+    data = encode(value)
+    if b"null" in data and _has_odd_number(msgspec.to_builtins(value)):
+        raise ValueError("NaN and infinity are not JSON numbers")
+    return data
+
+
+def _has_odd_number(value: Any) -> bool:
+    pending = [value]
+    for item in pending:
+        if isinstance(item, float) and not math.isfinite(item):
+            return True
+        if isinstance(item, dict | list | tuple):
+            pending.extend(item.values() if isinstance(item, dict) else item)
+    return False
 
 
 def request_id_of(message: Any) -> RequestId | UnsetType:

@@ -160,10 +160,15 @@ def to_plain(value: Any) -> Any:
     if isinstance(value, Model):
         return dict(_members(value))
     if isinstance(value, dict):
-        return {name: to_plain(item) for name, item in value.items()}
+        return {_plain_name(name): to_plain(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
         return [to_plain(item) for item in value]
     return msgspec.to_builtins(value)
+
+
+def _plain_name(name: Any) -> str:
+    """Return a dict's key as the encoder writes it: numbers, dates and enums are names, too."""
+    return name if type(name) is str else next(iter(msgspec.to_builtins({name: None}, str_keys=True)))
 
 
 def _members(message: Model) -> Iterator[tuple[str, Any]]:

@@ -107,6 +107,11 @@ def test_plain_form_takes_structs_of_others_as_well() -> None:
     }
 
 
+def test_plain_form_names_members_as_the_encoder_does() -> None:
+    value = {1: {"a": 1}, 2.5: None}
+    assert to_plain(value) == json.loads(encode(value))
+
+
 def test_what_is_not_json_is_a_type_error_at_the_encoder() -> None:
     with pytest.raises(TypeError):
         encode(mcp.CallToolResult(structured_content=object()))

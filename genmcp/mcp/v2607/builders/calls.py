@@ -2,9 +2,10 @@
 
 from typing import Any, TypeAlias
 
+import msgspec
 from msgspec import UNSET
 
-from genmcp.mcp.model import encode, to_plain
+from genmcp.mcp.jsonrpc import dump
 from genmcp.mcp.v2607.base import Role
 from genmcp.mcp.v2607.builders.blocks import ContentLike, content_block
 from genmcp.mcp.v2607.content import ContentBlock, TextContent
@@ -40,9 +41,10 @@ class _Draft:
     def add_data(self, value: Any, *, mirror: bool) -> None:
         if self.structured is not UNSET:
             raise ValueError("a tool's result has one structured value, two were given")
-        self.structured = to_plain(value)
+        sent = dump(value)
+        self.structured = msgspec.json.decode(sent)  # what the client will read, not what the author may still change
         if mirror:
-            self.content.append(TextContent(encode(self.structured).decode()))
+            self.content.append(TextContent(sent.decode()))
 
     def add_error(self, error: bool | str) -> None:
         # An error stays one, whatever parts follow: only the first word on it may be False.
@@ -72,8 +74,8 @@ def call_tool_result(
         meta: the result's `_meta`.
 
     Raises:
-        ValueError: two structured values.
         TypeError: some content is none, or `data` is not JSON.
+        ValueError: two structured values, or `data` holds a number or text that JSON cannot express.
     """
     draft = _Draft()
     for part in content:

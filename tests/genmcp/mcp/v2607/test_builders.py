@@ -83,6 +83,19 @@ def test_data_that_is_not_json_is_refused_at_the_caller() -> None:
         mcp.call_tool_result(data=object(), mirror=False)
 
 
+@pytest.mark.parametrize("data", [float("nan"), [None, {"a": float("inf")}], "\ud800", Size(float("-inf"))])
+def test_numbers_and_texts_beyond_json_are_refused(data: Any) -> None:
+    with pytest.raises(ValueError, match=r"not JSON numbers|surrogates"):
+        mcp.call_tool_result(data=data)
+
+
+def test_structured_content_is_what_the_client_will_read() -> None:
+    author: dict[Any, list[Any]] = {1: [(2,)], "list": [3]}
+    result = mcp.call_tool_result(data=author, mirror=False)
+    author["list"].append(4)
+    assert result.structured_content == {"1": [[2]], "list": [3]}
+
+
 def test_bytes_are_encoded_and_base64_is_kept() -> None:
     assert mcp.image(PNG, "image/png").data == mcp.image(PNG64, "image/png").data == PNG64
     assert mcp.audio(PNG, "audio/wav").data == PNG64
