@@ -243,8 +243,7 @@ class Relay:
             await self._hand_over(wire)
             while not self._closed:
                 await self._wait(receive, self._last_write + self._keep_alive)
-                if not self._closed and trio.current_time() >= self._last_write + self._keep_alive:
-                    self._comment(wire)
+                self._comment_if_quiet(wire)
         except (ClientLeftError, PeerGone):
             self._leave(self._how())
 
@@ -259,9 +258,12 @@ class Relay:
         self._last_write = trio.current_time()
         self._look_again()
 
-    def _comment(self, wire: Wire) -> None:
+    def _comment_if_quiet(self, wire: Wire) -> None:
         """Show that the stream lives. A full wire needs no comment: there are bytes on their way."""
-        self._last_write = trio.current_time()
+        now = trio.current_time()
+        if self._closed or now < self._last_write + self._keep_alive:
+            return
+        self._last_write = now
         if not wire.write(sse.COMMENT) and wire.stalled:
             raise ClientLeftError
 
