@@ -17,7 +17,7 @@ from collections.abc import Sequence
 
 import trio
 
-from transport.address import Address
+from genmcp.address import Address
 
 __all__ = ["ListenError", "Listeners", "open_listeners", "raise_descriptor_limit", "tls_context"]
 

@@ -20,9 +20,9 @@ import msgspec
 import trio
 
 from actors import Node
+from genmcp.address import Address
 from genmcp.server import Server
 from genmcp.settings import Settings
-from transport.address import Address
 from transport.listeners import Listeners, open_listeners, raise_descriptor_limit, tls_context
 from transport.serving import Caller, Serving, check_settings, furnish
 from transport.stopping import BOUND, Rooms, end_node, stop_in_order

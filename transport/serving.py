@@ -13,11 +13,12 @@ import msgspec
 import trio
 
 from actors import Node
+from genmcp.address import Address
 from genmcp.server import Server
 from genmcp.settings import Settings, SettingsError
 from genmcp.threads import Threads
+from genmcp.tokenfile import TokenFile, TokenFileError, make_token
 from genmcp.worker import WorkerSettings
-from transport.address import Address
 from transport.admin import registry_routes
 from transport.door import Door
 from transport.endpoint import Endpoint, endpoint
@@ -25,7 +26,6 @@ from transport.http import Front
 from transport.listeners import Listeners
 from transport.policy import HostPolicy, OriginPolicy
 from transport.stopping import Rooms
-from transport.tokenfile import TokenFile, TokenFileError, make_token
 
 __all__ = ["Caller", "Serving", "check_settings", "furnish"]
 

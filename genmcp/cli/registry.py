@@ -9,10 +9,10 @@ from typing import Any
 
 import click
 
+from genmcp.address import Address
 from genmcp.cli.options import settings_from, settings_options
 from genmcp.cli.registry_client import RegistryClient, RegistryError
-from transport.address import Address
-from transport.tokenfile import find_token, written_tokens
+from genmcp.tokenfile import find_token, written_tokens
 
 __all__ = ["publish", "send", "token"]
 

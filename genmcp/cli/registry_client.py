@@ -8,7 +8,7 @@ import socket
 import ssl
 from typing import Any
 
-from transport.address import Address
+from genmcp.address import Address
 
 __all__ = ["RegistryClient", "RegistryError"]
 

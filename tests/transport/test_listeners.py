@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import trio
 
-from transport.address import Address
+from genmcp.address import Address
 from transport.listeners import ListenError, open_listeners, raise_descriptor_limit, tls_context
 
 LOOPBACK = Address("127.0.0.1", 0)

@@ -3,18 +3,21 @@
 A server that is not given a token makes one and writes it here; the file is named after where the registry API
 listens. Only the user can read it: the directory is private, the file has mode 0600, and neither is followed
 through a link that somebody else may have put there (api.md §5).
+
+The server holds a lock on its file as long as it lives, so a file that a killed server left is told from a good one.
 """
 
 import contextlib
 import os
 import secrets
 import stat
+import sys
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import quote, unquote
 
-from transport.address import Address
+from genmcp.address import Address
 
 __all__ = ["TokenFile", "TokenFileError", "find_token", "make_token", "runtime_dir", "written_tokens"]
 
@@ -41,7 +44,7 @@ def runtime_dir(environ: Mapping[str, str] = os.environ) -> Path:
 
 
 class TokenFile:
-    """A token on disk while a server runs. A context manager would leave it too early: `remove` is explicit."""
+    """A token on disk while a server runs."""
 
     def __init__(self, address: Address, token: str, environ: Mapping[str, str] = os.environ) -> None:
         """Write the token; a file that an earlier server left at this address is replaced.
@@ -53,20 +56,32 @@ class TokenFile:
         self.path = _path(runtime_dir(environ), address)
         _make_private(self.path.parent)
         try:
-            with contextlib.suppress(FileNotFoundError):
-                self.path.unlink()
-            # O_EXCL also refuses a link that somebody put here in between.
-            descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            self._descriptor = self._write()
         except OSError as error:
             raise TokenFileError(f"cannot write the registry API's token to {self.path}: {error.strerror}") from error
-        with open(descriptor, "w") as file:
-            file.write(token + "\n")
 
     def remove(self) -> None:
-        """Remove the file, unless another server has written its own there since."""
+        """Remove the file, unless another server has written its own there since. Calling it again does nothing."""
         with contextlib.suppress(OSError):
             if self.path.read_text().strip() == self.token:
                 self.path.unlink()
+        descriptor, self._descriptor = self._descriptor, -1
+        if descriptor >= 0:
+            os.close(descriptor)
+
+    def _write(self) -> int:
+        # It gets its name when it is locked and complete, so that nobody finds half of it.
+        unnamed = self.path.with_name(f"{secrets.token_hex(8)}.part")
+        descriptor = os.open(unnamed, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        try:
+            os.write(descriptor, self.token.encode() + b"\n")
+            _lock(descriptor)
+            os.replace(unnamed, self.path)
+        except BaseException:
+            os.close(descriptor)
+            unnamed.unlink()
+            raise
+        return descriptor
 
 
 def find_token(address: Address, environ: Mapping[str, str] = os.environ) -> str | None:
@@ -78,22 +93,56 @@ def find_token(address: Address, environ: Mapping[str, str] = os.environ) -> str
     addresses = [address]
     if address.is_loopback and not address.path:
         addresses += [Address(host, address.port) for host in LOOPBACK if host != address.host]
-    for candidate in addresses:
-        with contextlib.suppress(OSError):
-            return _path(directory, candidate).read_text().strip()
-    return None
+    return next((token for token in (_read(_path(directory, one)) for one in addresses) if token is not None), None)
 
 
 def written_tokens(environ: Mapping[str, str] = os.environ) -> list[Address]:
-    """Return the addresses of all servers of this user that left a token file."""
+    """Return the addresses at which servers of this user have their registry API now."""
     found = []
     for path in sorted(runtime_dir(environ).glob("*" + SUFFIX)):
+        if _read(path) is None:
+            continue
         host, _, rest = path.name.removesuffix(SUFFIX).rpartition("-")
         if host == "unix":
             found.append(Address(path=unquote(rest)))
         elif rest.isdigit():
             found.append(Address(unquote(host), int(rest)))
     return found
+
+
+def _read(path: Path) -> str | None:
+    """Return the token of a server that lives; what a killed one left is removed."""
+    try:
+        with path.open() as file:
+            if _is_locked(file.fileno()):
+                return file.read().strip()
+            path.unlink()
+    except OSError:
+        pass
+    return None
+
+
+if sys.platform == "win32":  # without locks, files of killed servers stay until the next one at that address
+
+    def _lock(descriptor: int) -> None:
+        del descriptor
+
+    def _is_locked(descriptor: int) -> bool:
+        del descriptor
+        return True
+
+else:
+    import fcntl
+
+    def _lock(descriptor: int) -> None:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+
+    def _is_locked(descriptor: int) -> bool:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        return False
 
 
 def _path(directory: Path, address: Address) -> Path:

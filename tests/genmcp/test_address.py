@@ -1,6 +1,6 @@
 import pytest
 
-from transport.address import Address
+from genmcp.address import Address
 
 
 @pytest.mark.parametrize(
