@@ -21,13 +21,13 @@ MAX_DEPTH = 64
 _decoder = msgspec.json.Decoder()
 
 
-class _ResultEnvelope(msgspec.Struct, frozen=True):
+class _ResultEnvelope(Model, frozen=True):
     jsonrpc: str
     id: RequestId
     result: Any
 
 
-class _ErrorEnvelope(msgspec.Struct, frozen=True):
+class _ErrorEnvelope(Model, frozen=True):
     jsonrpc: str
     error: dict[str, Any]
     id: RequestId | UnsetType | None

@@ -21,7 +21,9 @@ T = TypeVar("T")
 
 EXTRA = "\uffffextra"  # begins with a noncharacter: nobody's member, and if it is, then the slow way writes it
 _EXTRA_ON_THE_WIRE = f'"{EXTRA}":'.encode()
+_EXTRA_FIRST_BYTE = _EXTRA_ON_THE_WIRE[1:2]
 _encoder = msgspec.json.Encoder()
+_decoder = msgspec.json.Decoder()
 
 
 class Model(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr_omit_defaults=True, rename="camel"):
@@ -147,28 +149,37 @@ def encode(message: Any) -> bytes:
         UnicodeEncodeError: a text has a lone surrogate, which UTF-8 cannot express.
     """
     data = _encoder.encode(message)
-    return _encoder.encode(to_plain(message)) if _EXTRA_ON_THE_WIRE in data else data
-
-
-def to_dict(message: Model) -> dict[str, Any]:
-    """Return a message as the dict that its JSON decodes to."""
-    return dict(_members(message))
+    # One byte is searched for much faster than the whole name: 1 MB of ASCII costs 20 µs instead of 600 µs.
+    if _EXTRA_FIRST_BYTE in data and _EXTRA_ON_THE_WIRE in data:
+        return _encoder.encode(_spell_out(message))
+    return data
 
 
 def to_plain(value: Any) -> Any:
-    """Return any value as plain dicts, lists and scalars, with unknown members put back."""
+    """Return any value as what its JSON decodes to: dicts, lists and scalars.
+
+    Raises:
+        TypeError: some value inside is not JSON and cannot be made JSON.
+        UnicodeEncodeError: a text has a lone surrogate.
+    """
+    return _decoder.decode(encode(value))
+
+
+def to_dict(message: Model) -> dict[str, Any]:
+    """Return a message as the dict that its JSON decodes to; raises as `to_plain` does."""
+    plain: dict[str, Any] = to_plain(message)
+    return plain
+
+
+def _spell_out(value: Any) -> Any:
+    """Put unknown members back in their places: the slow way of `encode`, for what has some."""
     if isinstance(value, Model):
         return dict(_members(value))
     if isinstance(value, dict):
-        return {_plain_name(name): to_plain(item) for name, item in value.items()}
+        return {name: _spell_out(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return [to_plain(item) for item in value]
-    return msgspec.to_builtins(value)
-
-
-def _plain_name(name: Any) -> str:
-    """Return a dict's key as the encoder writes it: numbers, dates and enums are names, too."""
-    return name if type(name) is str else next(iter(msgspec.to_builtins({name: None}, str_keys=True)))
+        return [_spell_out(item) for item in value]
+    return value
 
 
 def _members(message: Model) -> Iterator[tuple[str, Any]]:
@@ -181,6 +192,6 @@ def _members(message: Model) -> Iterator[tuple[str, Any]]:
         if value is UNSET or (value is None and item.default is None) or (value == {} and item.default_factory is dict):
             continue
         if item.encode_name == EXTRA:
-            yield from to_plain(value).items()
+            yield from _spell_out(value).items()
         else:
-            yield item.encode_name, to_plain(value)
+            yield item.encode_name, _spell_out(value)

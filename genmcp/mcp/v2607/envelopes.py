@@ -61,7 +61,7 @@ else:
     def _or_input_required(kind):  # noqa: ANN001, ANN202 - type checkers are shown the branch above
         """Accept `kind`, or the result that asks for input: `resultType` says which."""
 
-        def choose(raw):  # noqa: ANN001, ANN202 - as above
+        def choose(raw):  # noqa: ANN001, ANN202 - type checkers are shown the branch above
             return InputRequiredResult if raw.get("resultType") == "input_required" else kind
 
         return either(choose, InputRequiredResult, kind)

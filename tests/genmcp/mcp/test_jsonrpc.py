@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET
 
-from genmcp.mcp import InvalidRequest, MethodNotFound, ParseError
+from genmcp.mcp import InvalidRequest, McpError, MethodNotFound, ParseError
 from genmcp.mcp import v2607 as mcp
 from genmcp.mcp.jsonrpc import (
     MAX_DEPTH,
@@ -142,6 +142,18 @@ def test_response_repeats_the_id_as_its_type() -> None:
         "result": {"resultType": "complete"},
     }
     assert json.loads(response_bytes(7, {"a": 1}))["id"] == 7
+
+
+def test_response_keeps_unknown_members_of_its_result() -> None:
+    result = mcp.ListToolsResult([mcp.Tool("a", extra={"x-new": None})], extra={"taskId": "1"})
+    sent = json.loads(response_bytes(1, result))["result"]
+    assert sent["taskId"] == "1"
+    assert sent["tools"] == [{"name": "a", "inputSchema": {"type": "object"}, "x-new": None}]
+
+
+def test_error_keeps_structs_with_unknown_members_in_its_data() -> None:
+    error = McpError(1, "m", {"icon": mcp.Icon("a:b", extra={"glow": 1})})
+    assert json.loads(error_bytes(1, error))["error"]["data"] == {"icon": {"src": "a:b", "glow": 1}}
 
 
 def test_error_without_a_readable_id_has_none() -> None:
