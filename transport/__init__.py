@@ -1,1 +1,30 @@
-"""transport"""
+"""transport: MCP over HTTP, for whoever embeds a server.
+
+    transport.run(suite)                                  # blocking, until a signal
+    await transport.serve(suite, port=8000)               # inside trio
+    app = transport.endpoint(suite, node=node)            # an ASGI application, to mount anywhere on trio
+    transport.mount(quart_app, "/mcp", endpoint)          # in somebody's Quart-Trio application
+
+Authors of handlers need only `genmcp`.
+"""
+
+from genmcp.settings import Settings, SettingsError
+from transport.endpoint import Endpoint, endpoint
+from transport.http import mount
+from transport.listeners import ListenError
+from transport.run import run
+from transport.serve import serve
+from transport.serving import Caller, Serving
+
+__all__ = [
+    "Caller",
+    "Endpoint",
+    "ListenError",
+    "Serving",
+    "Settings",
+    "SettingsError",
+    "endpoint",
+    "mount",
+    "run",
+    "serve",
+]

@@ -13,7 +13,7 @@ A second signal ends the process at once.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 import trio
@@ -47,13 +47,13 @@ class Rooms(msgspec.Struct, frozen=True):
     Attributes:
         door: The public door.
         admin: The registry API's own door, if it has one.
-        front: Says whether the server is ready.
+        fronts: Say whether the server is ready.
         node: Where the workers live.
     """
 
     door: Door
     admin: Door | None
-    front: Front
+    fronts: Sequence[Front]
     node: Node
 
     @property
@@ -93,7 +93,8 @@ async def stop_in_order(rooms: Rooms, grace: float) -> None:
     The registry API goes on through the grace period when it has a door of its own, so that what workers wait for
     can still reach them.
     """
-    rooms.front.ready = False
+    for front in rooms.fronts:
+        front.ready = False
     await rooms.door.refuse()
     rooms.stop(worker for worker in rooms.workers() if worker.label.startswith(SUBSCRIPTION))
     with trio.move_on_after(grace):

@@ -63,6 +63,11 @@ class Client:
 
 
 @pytest.fixture(autouse=True)
+def _own_runtime_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+
+
+@pytest.fixture(autouse=True)
 async def _close_clients() -> AsyncIterator[None]:
     yield
     for stream in Client.opened:

@@ -77,6 +77,21 @@ async def test_ordinary_file_is_never_removed(tmp_path: Path) -> None:
     assert path.read_text() == "mine"
 
 
+@pytest.mark.slow
+async def test_thousand_clients_connect_without_retries() -> None:
+    raise_descriptor_limit()
+    listeners = await open_listeners(LOOPBACK)
+    with trio.fail_after(0.9):  # a SYN that found the backlog full is sent again after 1 s
+        async with trio.open_nursery() as nursery:
+            clients = [trio.socket.socket() for _ in range(1000)]
+            for client in clients:
+                nursery.start_soon(client.connect, ("127.0.0.1", listeners.address.port))
+    for client in clients:
+        client.close()
+    await listeners.close()
+    assert len(clients) == 1000
+
+
 def test_missing_certificate_is_named() -> None:
     with pytest.raises(ListenError, match=r"cannot use the certificate nowhere\.pem: No such file"):
         tls_context("nowhere.pem", None)

@@ -1,5 +1,6 @@
 """`transport.serve` inside trio: where it listens, what it mounts, the registry API, TLS, the end."""
 
+import contextlib
 import json
 import os
 import ssl
@@ -250,6 +251,8 @@ async def test_private_registry_is_reachable_while_draining(nursery: trio.Nurser
             await connect(serving)
         authorized = {"Authorization": f"Bearer {serving.token}"}
         stream = await trio.open_unix_socket(str(private))
+        assert await exchange(stream, "GET", "/health/ready") == (503, {"status": "draining"})
+        stream = await trio.open_unix_socket(str(private))
         body = {"to": "waiting", "message": "late news"}
         assert (await exchange(stream, "POST", "/registry/send", body, **authorized))[0] == 200
     assert answers[0][0] == 200
@@ -262,6 +265,8 @@ async def test_cancelling_serve_ends_it_at_once() -> None:
             serving = await start(nursery, grace=60)
             idle = await connect(serving)
             nursery.cancel_scope.cancel()
+        with contextlib.suppress(trio.BrokenResourceError):
+            assert await idle.receive_some() == b""
         await idle.aclose()
 
 
