@@ -7,6 +7,7 @@ nothing of HTTP. Start with `Suite` and `@tool`; `Server` is the behaviour below
 
 from genmcp._version import __version__
 from genmcp.channel import Channel, Sent
+from genmcp.conversation import Accepted, Answer, Declined, Dismissed
 from genmcp.errors import (
     CallbackReturnError,
     ConfigurationError,
@@ -25,7 +26,7 @@ from genmcp.errors import (
 )
 from genmcp.mcp import protocol_version, supported_protocol_versions
 from genmcp.meta import ChannelMeta
-from genmcp.server import Error, Result, Server, Stop, Stream
+from genmcp.server import Error, InputRequired, Result, Server, Stop, Stream
 from genmcp.suite import (
     Changes,
     Extension,
@@ -40,17 +41,22 @@ from genmcp.sync_channel import ChannelClosedError, SyncChannel
 from genmcp.telemetry import attach_default_logger
 
 __all__ = [
+    "Accepted",
+    "Answer",
     "CallbackReturnError",
     "Changes",
     "Channel",
     "ChannelClosedError",
     "ChannelMeta",
     "ConfigurationError",
+    "Declined",
+    "Dismissed",
     "Error",
     "ExpiredCursor",
     "ExpiredRequestState",
     "Extension",
     "FunctionTool",
+    "InputRequired",
     "InvalidCursor",
     "InvalidParams",
     "InvalidRequestState",

@@ -14,15 +14,16 @@ from typing import TYPE_CHECKING, Any, Literal
 import trio
 
 from actors import Shutdown
+from genmcp.asking import Asking
 from genmcp.mcp import McpError, MissingCapability, jsonrpc
 from genmcp.mcp import v2607 as mcp
 from genmcp.mcp.errors import INTERNAL_ERROR
-from genmcp.meta import ChannelMeta
+from genmcp.meta import ChannelMeta, FoundMeta
 from genmcp.progress import Progress
 from genmcp.threads import Threads
 
 if TYPE_CHECKING:
-    from actors import Actor, Pid, Registry
+    from actors import Actor, Pid, Registry, Timer
     from genmcp.outbox import Outbox
 
 Match = Callable[[Any], bool] | type | tuple[type, ...]
@@ -42,7 +43,7 @@ class Sent(enum.Enum):
     """The client did not ask for it: no progress token, progress that does not increase, a log below its level."""
 
 
-class Channel:
+class Channel(Asking):
     """One request's channel. Made by the worker; `genmcp.testing.channel` makes one for unit tests.
 
     Attributes:
@@ -78,12 +79,15 @@ class Channel:
         self._actor = actor
         self._outbox = outbox
         self._answered = False
+        self._waiting = False
         self._finish_anyway = False
         self._finalize: Callable[[mcp.ServerResult], mcp.ServerResult] | None = None
         self._threads = threads if threads is not None else Threads()
         self._default_timeout = default_timeout
         self._time_limit: float | None = None
+        self._timer: Timer | None = None
         self._progress = Progress(progress_token, progress_interval) if progress_token is not None else None
+        self._progress_interval = progress_interval
         self._subscription = subscription
         self._gate: Callable[[mcp.ServerNotification], Awaitable[bool]] | None = None
         self._leaving: list[Callable[[], None]] = []
@@ -106,9 +110,9 @@ class Channel:
         return self._worker.registry
 
     @property
-    def status(self) -> Literal["open", "closed"]:
-        """`closed` once the request was answered or closed, or the client is gone."""
-        return "closed" if self._closed else "open"
+    def status(self) -> Literal["open", "suspended", "closed"]:
+        """`suspended` while it waits for the client's answer; `closed` once answered, closed, or left by the client."""
+        return "suspended" if self._waiting else "closed" if self._closed else "open"
 
     @property
     def finishes(self) -> bool:
@@ -117,7 +121,7 @@ class Channel:
 
     @property
     def _closed(self) -> bool:
-        return self._answered or self.close_reason is not None or self._outbox.closed
+        return self._answered or self._waiting or self.close_reason is not None or self._outbox.closed
 
     @property
     def _worker(self) -> Actor:
@@ -315,18 +319,45 @@ class Channel:
     def _limit_time(self, seconds: float) -> None:
         """End the request with `Shutdown("timeout")` unless it has ended by then."""
         self._time_limit = seconds
-        self._worker.registry.stop_after(seconds, self.pid, Shutdown("timeout"))
+        self._timer = self.registry.stop_after(seconds, self.pid, Shutdown("timeout"))
 
     def _end(self, final: mcp.ServerResult | McpError | None) -> None:
         """Hand over the last event, after any progress that was waiting for its interval."""
         if not self._answered:
-            waiting = self._progress.flush() if self._progress is not None else None
-            if waiting is not None:
-                self._outbox.put(waiting)
-            if self._finalize is not None and final is not None and not isinstance(final, McpError):
-                final = self._finalize(final)
-            self._outbox.end(final)
+            self._hand_over(final)
             self._answered = True
+
+    def _hand_over(self, final: mcp.ServerResult | McpError | None) -> None:
+        waiting = self._progress.flush() if self._progress is not None else None
+        if waiting is not None:
+            self._outbox.put(waiting)
+        if self._finalize is not None and final is not None and not isinstance(final, McpError):
+            final = self._finalize(final)
+        self._outbox.end(final)
+
+    @contextmanager
+    def _suspended(self, question: mcp.InputRequiredResult) -> Iterator[None]:
+        """End the request with a question, and be nobody's channel until `_rebind`; the time limit stands still."""
+        self._hand_over(question)
+        self._waiting = True
+        left = self._timer.cancel() if self._timer is not None else None
+        try:
+            yield
+        finally:
+            self._waiting = False
+            if left is not None:
+                self._timer = self.registry.stop_after(left, self.pid, Shutdown("timeout"))
+
+    def _rebind(self, outbox: Outbox, request_id: mcp.RequestId, found: FoundMeta) -> None:
+        """Become the channel of a retry: what belongs to the request before it is replaced."""
+        self._outbox = outbox
+        self._waiting = False
+        self.request_id = request_id
+        self.meta = found.channel
+        self.progress_token = found.progress_token
+        self.log_level = found.log_level
+        interval = self._progress_interval
+        self._progress = Progress(found.progress_token, interval) if found.progress_token is not None else None
 
     def _end_by_stop(self) -> None:
         """Tell the client that a stop ended its request; a subscription's ends with its result."""

@@ -40,6 +40,7 @@ from typing_extensions import TypeVar
 
 from actors import ExitReason, Node, Normal, Registry, Shutdown
 from genmcp.channel import Channel
+from genmcp.conversation import Conversations
 from genmcp.mcp import InvalidParams, McpError, MethodNotFound
 from genmcp.mcp import v2607 as mcp
 from genmcp.schema.headers import HeaderParam
@@ -78,6 +79,21 @@ class Error(msgspec.Struct, frozen=True):
     reason: McpError | str
 
 
+class InputRequired(msgspec.Struct, frozen=True):
+    """Ask the client, without keeping the worker: the handler is run again with the answers.
+
+    From a tool, prompt or resource of a Suite. On the next run `request.params.input_responses` holds the answers,
+    which fit what was asked, and `request.params.request_state` holds `state`.
+
+    Attributes:
+        requests: What to ask, by key: `mcp.elicit_form(…)`, `mcp.create_message(…)`, `mcp.list_roots()`.
+        state: Any JSON value; sealed, so that the client can neither read nor change it.
+    """
+
+    requests: Mapping[str, mcp.InputRequest]
+    state: Any = None
+
+
 class Stop(msgspec.Struct, frozen=True):
     """End without a result. A text becomes `Shutdown(text)`; see the table of `genmcp.server` for who is told what."""
 
@@ -107,6 +123,10 @@ class Server(Generic[StateT]):
     _node: Node | None = None
     _assigns: Mapping[str, Any] = {}
     _warned: frozenset[str] = frozenset()
+    _conversations: Conversations | None = None
+
+    opens_request_state: bool = False
+    """True for a server whose every `requestState` was sealed by genmcp, so that any other one is refused."""
 
     async def init(self) -> StateT | Stop:
         """Make the state of one request or notification, on its fresh worker, before any handler.
@@ -179,6 +199,13 @@ class Server(Generic[StateT]):
     def assigns(self) -> Mapping[str, Any]:
         """What the server puts under every request's `channel.meta.assigns`; a Suite: its lifespan's mapping."""
         return self._assigns
+
+    @property
+    def conversations(self) -> Conversations:
+        """The workers of this server that wait for a client's answer."""
+        if self._conversations is None:
+            self._conversations = Conversations()
+        return self._conversations
 
     def _warn_once(self, text: str) -> None:
         """Log a warning the first time this server has to give it."""

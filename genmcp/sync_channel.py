@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import trio
 
 from genmcp.channel import Channel, Match, Sent
+from genmcp.conversation import Answer
 from genmcp.errors import McpError
 from genmcp.meta import ChannelMeta
 
@@ -114,6 +115,28 @@ class SyncChannel:
     def close(self) -> Sent:
         """End the request from the server's side; see `Channel.close`."""
         return self._send(self._channel.close)
+
+    def elicit(self, message: str, form: type[T], **options: Any) -> Answer[T]:
+        """Ask the person at the client to fill in a form; see `Channel.elicit`. The thread waits for the answer."""
+        return self._run(lambda: self._channel.elicit(message, form, **options))
+
+    def elicit_url(self, message: str, url: str, **options: Any) -> Answer[None]:
+        """Ask the person to open a page; see `Channel.elicit_url`."""
+        return self._run(lambda: self._channel.elicit_url(message, url, **options))
+
+    def sample(
+        self, messages: Sequence[mcp.SamplingMessage] | str, *, max_tokens: int, **options: Any
+    ) -> mcp.CreateMessageResult:
+        """Ask the client's model; see `Channel.sample`."""
+        return self._run(lambda: self._channel.sample(messages, max_tokens=max_tokens, **options))
+
+    def list_roots(self, **options: Any) -> list[mcp.Root]:
+        """Ask the client for its roots; see `Channel.list_roots`."""
+        return self._run(lambda: self._channel.list_roots(**options))
+
+    def ask(self, requests: Mapping[str, mcp.InputRequest], **options: Any) -> dict[str, Any]:
+        """Ask several questions in one round; see `Channel.ask`."""
+        return self._run(lambda: self._channel.ask(requests, **options))
 
     def _send(self, call: Callable[[], Awaitable[Sent]]) -> Sent:
         try:

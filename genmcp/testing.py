@@ -116,13 +116,15 @@ class Call:
 
     Attributes:
         pid: The worker's address, to push messages to.
+        message: The request, as on the wire.
         request_id: The request's id.
         outbox: What it sent so far.
     """
 
-    def __init__(self, worker: Worker, request_id: mcp.RequestId, outbox: MemoryOutbox, node: Node) -> None:
+    def __init__(self, worker: Worker, message: Mapping[str, Any], outbox: MemoryOutbox, node: Node) -> None:
         self.pid = worker.pid
-        self.request_id = request_id
+        self.message = message
+        self.request_id: mcp.RequestId = message["id"]
         self.outbox = outbox
         self._worker = worker
         self._node = node
@@ -239,7 +241,22 @@ class Client:
         outbox = MemoryOutbox()
         request = cast("mcp.ClientRequest", mcp.decode(message))
         worker = start_request(self.node, self._server, request, outbox, self._context, self._settings)
-        return Call(worker, request.id, outbox, self.node)
+        return Call(worker, message, outbox, self.node)
+
+    def retry(self, call: Call, answers: Mapping[str, Any], **meta: Any) -> Call:
+        """Make a request again, with the answers to the questions that it was answered with.
+
+        Args:
+            call: The request that was answered with an `InputRequiredResult`.
+            answers: By key: a person's answer such as `{"action": "accept", "content": {…}}`, a model's, or roots.
+            meta: As for `meta`.
+        """
+        asked = call.outbox.final
+        if not isinstance(asked, mcp.InputRequiredResult):
+            raise TypeError(f"the request was not answered with a question, but with {asked!r}")
+        params = {key: value for key, value in call.message["params"].items() if key != "_meta"}
+        params |= {"inputResponses": dict(answers), "requestState": asked.request_state}
+        return self.start(call.message["method"], params, **meta)
 
     async def request(self, method: str, params: Mapping[str, Any] | None = None, **meta: Any) -> Any:
         """Make any request and return its result. See `start`."""

@@ -31,12 +31,17 @@ import actors
 from actors import Actor, Exit, ExitReason, Node, Pid, Shutdown
 from genmcp import telemetry
 from genmcp.channel import Channel, CloseReason, as_mcp_error
+from genmcp.conversation import Dialogue
+from genmcp.conversation.claims import claim, opened
+from genmcp.conversation.state import Answerable, RoundState
 from genmcp.errors import CallbackReturnError, InternalError, McpError
+from genmcp.limits import RequestContext, WorkerSettings
 from genmcp.mcp import v2607 as mcp
 from genmcp.meta import read_meta
 from genmcp.outbox import ClosedOutbox, Outbox
 from genmcp.server import REPLY, Error, Result, Server, Stop, Stream, exit_reason, refusal
-from genmcp.threads import Threads
+
+__all__ = ["RequestContext", "Worker", "WorkerSettings", "start_notification", "start_request"]
 
 LOG = logging.getLogger("genmcp")
 
@@ -62,31 +67,6 @@ ASYNCIO_HINT = (
 )
 
 
-class RequestContext(msgspec.Struct, frozen=True):
-    """What the transport knows of a request beyond its message: the mount's `assigns`, and who is calling."""
-
-    assigns: Mapping[str, Any] = {}
-    principal: str | None = None
-
-
-class WorkerSettings(msgspec.Struct, frozen=True):
-    """Limits of a worker.
-
-    Attributes:
-        mailbox_capacity: Messages that wait in its mailbox at most.
-        grace: Seconds that `handle_close` may take.
-        progress_interval: Seconds between two progress notifications at least, merging what lies between; None: off.
-        tool_timeout: Seconds that a tool without a timeout of its own may take; None: no limit.
-        threads: Where synchronous handlers run.
-    """
-
-    mailbox_capacity: int = 1000
-    grace: float = 10.0
-    progress_interval: float | None = None
-    tool_timeout: float | None = None
-    threads: Threads = msgspec.field(default_factory=Threads)
-
-
 DEFAULTS = WorkerSettings()
 
 
@@ -100,11 +80,22 @@ def start_request(
 ) -> Worker:
     """Spawn the worker of a request under the node's supervisor; its events go to `outbox`.
 
+    A retry that brings the answers for which a worker waits is given to that worker instead.
+
     Raises:
-        InvalidParams: A value under the request's `_meta` has the wrong type.
+        InvalidParams: A value under the request's `_meta` has the wrong type, or its `requestState` is refused.
         actors.StoppedError: The node is stopping.
     """
-    worker = Worker(node, server, request, outbox, context, settings)
+    state: RoundState | None = None
+    if isinstance(request, Answerable) and request.params.request_state is not None:
+        state = opened(request, context.principal, required=server.opens_request_state)
+    if state is not None:
+        waiting = claim(server.conversations, state, node.incarnation, settings.conversation_ttl)
+        if waiting is not None:
+            worker: Worker = waiting.owner
+            worker.resume(request, outbox, context)
+            return worker
+    worker = Worker(node, server, request, outbox, context, settings, state)
     worker.pid = node.spawn(worker.run, label=worker.label, capacity=settings.mailbox_capacity, grace=settings.grace)
     node.on_exit(worker.pid, worker.ended)
     return worker
@@ -148,7 +139,7 @@ def start_notification(
 class Worker:
     """The life of one request. The transport keeps it, to say when the client left."""
 
-    __slots__ = ("_channel", "_node", "_request", "_server", "_settings", "_state", "label", "pid")
+    __slots__ = ("_channel", "_node", "_request", "_round", "_server", "_settings", "_state", "label", "pid")
 
     pid: Pid
 
@@ -160,6 +151,7 @@ class Worker:
         outbox: Outbox,
         context: RequestContext,
         settings: WorkerSettings,
+        state: RoundState | None = None,
     ) -> None:
         self._node = node
         self._server = server
@@ -167,6 +159,9 @@ class Worker:
         self._settings = settings
         self._channel = make_channel(server, request, outbox, context, settings)
         self._state: tuple[Any] | None = None  # what `init` or the last `Stream` carried; None before
+        self._round = state
+        if isinstance(request, Answerable):
+            self._channel._dialogue = self._converse(request)
         tool = self._channel.tool_name
         self.label = request.method if tool is None else f"{request.method} {tool}"
 
@@ -175,6 +170,27 @@ class Worker:
         self._channel._lose(reason)
         if not self._channel.finishes:
             self._node.registry.stop(self.pid, Shutdown("client_disconnected"))
+
+    def resume(self, request: mcp.ClientRequest, outbox: Outbox, context: RequestContext) -> None:
+        """Go on with a retry, which owns this worker from now on. One step: nothing happens in between."""
+        found = read_meta(request.params.meta, {**self._server.assigns, **context.assigns}, context.principal)
+        self._request = request
+        self._channel._rebind(outbox, request.id, found)
+        actor = self._node.actor(self.pid)
+        if actor is not None:
+            actor.annotate(request_id=str(request.id))
+        if isinstance(request, Answerable):
+            self._channel._conversation.attach(request)
+
+    def _converse(self, request: Answerable) -> Dialogue:
+        settings = self._settings
+        dialogue = Dialogue(
+            self._channel, request, self._server.conversations, settings.conversation_ttl, settings.conversations
+        )
+        dialogue.owner = self
+        if self._round is not None:
+            dialogue.replay(self._round)
+        return dialogue
 
     async def run(self) -> None:
         """Run the request to its end: the body of the worker's actor."""
@@ -221,11 +237,24 @@ class Worker:
 
     async def _first(self, state: Any) -> Outcome:
         self._state = (state,)
+        if self._round is not None and self._round.kind == "again":
+            question = self._answered(self._round)
+            if question is not None:
+                return Result(question)
         outcome: Outcome = await self._server.handle_request(self._request, self._channel, state)
         self._check("handle_request", outcome, Result | Error | Stream, "Result, Error or Stream")
         if isinstance(self._request, mcp.DiscoverRequest):
             self._check_discovery(outcome)
         return outcome
+
+    def _answered(self, state: RoundState) -> mcp.InputRequiredResult | None:
+        """Put a stateless round's answers and state into the request, or return what must be asked again."""
+        answers = self._channel._conversation.complete(state)
+        if isinstance(answers, mcp.InputRequiredResult):
+            return answers
+        params: Any = msgspec.structs.replace(self._request.params, input_responses=answers, request_state=state.state)
+        self._request = msgspec.structs.replace(self._request, params=params)
+        return None
 
     async def _next(self, stream: Stream[Any]) -> Outcome:
         channel = self._channel

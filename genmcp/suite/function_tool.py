@@ -22,7 +22,7 @@ from genmcp.channel import Channel
 from genmcp.errors import ConfigurationError, ToolError
 from genmcp.mcp import v2607 as mcp
 from genmcp.schema import InvalidValueError, Signature, SignatureError, describe, read_signature
-from genmcp.server import Error, Result, Stream
+from genmcp.server import Error, InputRequired, Result, Stream
 from genmcp.suite.content import content_of
 from genmcp.suite.contract import ToolContract
 from genmcp.suite.tool import CacheHint, Tool
@@ -31,7 +31,7 @@ from genmcp.sync_channel import SyncChannel
 P = ParamSpec("P")
 R = TypeVar("R")
 
-ENDINGS = (Result, Error, mcp.InputRequiredResult)
+ENDINGS = (Result, Error, InputRequired, mcp.InputRequiredResult)
 """What a function may return to end its request in a way of its own."""
 
 
@@ -106,14 +106,14 @@ class FunctionTool(Tool, Generic[P, R]):
 
     async def call(
         self, request: mcp.CallToolRequest, channel: Channel, /
-    ) -> mcp.CallToolResult | Result | Error | Stream[None]:
+    ) -> mcp.CallToolResult | Result | Error | InputRequired | Stream[None]:
         """Bind the arguments, run the function, and make content of what it returns."""
         try:
             arguments = self._signature.bind(request.params.arguments)
         except InvalidValueError as error:  # a rule of a type that its schema cannot say
             raise ToolError(f"Invalid arguments for {self.name}: {describe(error.problems)}") from None
         value = await (self._await(arguments, channel) if self._is_async else self._run(arguments, channel))
-        if isinstance(value, Result | Error):
+        if isinstance(value, Result | Error | InputRequired):
             return value
         if isinstance(value, mcp.InputRequiredResult):
             return Result(value)

@@ -75,6 +75,8 @@ class Suite(Server["Owner | None"]):
         ConfigurationError: An option is wrong; it names the option, provider and field, and what was expected.
     """
 
+    opens_request_state = True
+
     def __init__(
         self,
         *,

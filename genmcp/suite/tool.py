@@ -43,7 +43,7 @@ from genmcp.channel import Channel
 from genmcp.errors import ConfigurationError
 from genmcp.mcp import v2607 as mcp
 from genmcp.schema import schema_for
-from genmcp.server import Error, Result, StateT, Stop, Stream
+from genmcp.server import Error, InputRequired, Result, StateT, Stop, Stream
 from genmcp.suite.contract import NO_ARGUMENTS, ToolContract
 
 ArgsT = TypeVar("ArgsT", default=dict[str, Any])
@@ -92,7 +92,7 @@ class Tool(Generic[ArgsT, StateT]):
 
     async def call(
         self, request: mcp.CallToolRequest[ArgsT], channel: Channel, /
-    ) -> mcp.CallToolResult | Result | Error | Stream[StateT]:
+    ) -> mcp.CallToolResult | Result | Error | InputRequired | Stream[StateT]:
         """Carry out one call. Every tool defines it; see the module's table of returns.
 
         A client that leaves, a timeout and a stop cancel it: `try`/`finally` is its clean-up.
@@ -101,7 +101,7 @@ class Tool(Generic[ArgsT, StateT]):
 
     async def handle_message(
         self, message: object, channel: Channel, state: StateT, /
-    ) -> mcp.CallToolResult | Result | Error | Stream[StateT] | Stop:
+    ) -> mcp.CallToolResult | Result | Error | InputRequired | Stream[StateT] | Stop:
         """Handle a message while the call streams. The default ends the call with `Shutdown("unexpected_message")`."""
         del message, channel, state
         return Stop("unexpected_message")

@@ -7,7 +7,7 @@ from typing import Any
 from genmcp.channel import Channel
 from genmcp.errors import CallbackReturnError, ToolError
 from genmcp.mcp import v2607 as mcp
-from genmcp.server import Error, Result, Stop, Stream
+from genmcp.server import Error, InputRequired, Result, Stop, Stream
 from genmcp.suite.tool import Tool
 
 EXPECTED = "CallToolResult, Result, Error, InputRequired or Stream"
@@ -28,7 +28,7 @@ class ToolStream:
             outcome = await self._tool.handle_message(message, channel, self._state)
         except ToolError as error:
             return failed(error)
-        return outcome if isinstance(outcome, Stop) else outcome_of(self._tool, "handle_message", outcome)
+        return outcome if isinstance(outcome, Stop) else outcome_of(self._tool, "handle_message", outcome, channel)
 
     async def handle_close(self, channel: Channel) -> None:
         """Let the tool clean up."""
@@ -46,7 +46,7 @@ async def call_tool(
         outcome = await tool.call(await tool.validate(request), channel)
     except ToolError as error:
         return failed(error)
-    return outcome_of(tool, "call", outcome)
+    return outcome_of(tool, "call", outcome, channel)
 
 
 def failed(error: ToolError) -> Result:
@@ -54,7 +54,9 @@ def failed(error: ToolError) -> Result:
     return Result(mcp.call_tool_result(error=str(error) or type(error).__name__))
 
 
-def outcome_of(tool: Tool[Any, Any], callback: str, outcome: object) -> Result | Error | Stream[ToolStream]:
+def outcome_of(
+    tool: Tool[Any, Any], callback: str, outcome: object, channel: Channel
+) -> Result | Error | Stream[ToolStream]:
     """Return what the worker makes of a tool's return value.
 
     Raises:
@@ -67,7 +69,12 @@ def outcome_of(tool: Tool[Any, Any], callback: str, outcome: object) -> Result |
         case Result(result=mcp.CallToolResult() as result):
             tool.contract.checked(result)
             return outcome
-        case Result(result=mcp.InputRequiredResult()) | Error():
+        case InputRequired(requests=requests, state=state):
+            return Result(channel._conversation.input_required(requests, state))
+        case Result(result=mcp.InputRequiredResult() as asked, stop_reason=reason):
+            sealed = channel._conversation.input_required(asked.input_requests or {}, asked.request_state)
+            return Result(sealed, reason)
+        case Error():
             return outcome
         case Stream(state=state):
             return Stream(ToolStream(tool, state))

@@ -1,0 +1,52 @@
+"""The conversations of a server in this process: which workers wait for an answer, and which rounds were used.
+
+Both are bounded. A worker that is ended because too many wait is no loss: its client's retry runs the handler again
+with the answers so far. A round that was used is remembered until its state would have expired anyway.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import TYPE_CHECKING
+
+import trio
+
+if TYPE_CHECKING:
+    from genmcp.conversation.dialogue import Dialogue
+
+REMEMBERED = 10_000
+
+
+class Conversations:
+    """The waiting workers and used rounds of one server."""
+
+    def __init__(self) -> None:
+        self._waiting: OrderedDict[str, Dialogue] = OrderedDict()
+        self._used: OrderedDict[str, float] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    def suspend(self, round_id: str, dialogue: Dialogue, capacity: int) -> None:
+        """Note that a worker waits for the answers of a round; beyond the capacity the oldest one is expired."""
+        self._waiting[round_id] = dialogue
+        if len(self._waiting) > capacity:
+            self._waiting.popitem(last=False)[1].expire()
+
+    def forget(self, round_id: str) -> None:
+        """Note that nobody waits for this round any more."""
+        self._waiting.pop(round_id, None)
+
+    def use(self, round_id: str, ttl: float) -> bool:
+        """Use a round. Returns False if it was used before."""
+        now = trio.current_time()
+        while self._used and (next(iter(self._used.values())) <= now or len(self._used) >= REMEMBERED):
+            self._used.popitem(last=False)
+        if round_id in self._used:
+            return False
+        self._used[round_id] = now + ttl
+        return True
+
+    def take(self, round_id: str) -> Dialogue | None:
+        """Return the worker that waits for this round, if it still does."""
+        return self._waiting.pop(round_id, None)
