@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import trio
 from mcp import Client, MCPError
+from mcp.client.subscriptions import ToolsListChanged
 from mcp_types import AudioContent, EmbeddedResource, ImageContent, TextContent
 
 if TYPE_CHECKING:
@@ -161,6 +162,15 @@ async def test_one_connection_carries_many_calls_at_once(workshop: ServerProcess
         for to in range(20):
             nursery.start_soon(count, client, to)
     assert sorted(texts) == sorted(f"counted to {to}" for to in range(20))
+
+
+async def test_a_subscription_hears_of_changed_tools(everything: ServerProcess) -> None:
+    async with Client(everything.url) as client, client.listen(tools_list_changed=True) as subscription:
+        assert subscription.honored.tools_list_changed
+        await client.call_tool("test_trigger_tool_change")
+        with trio.fail_after(5):
+            event = await anext(aiter(subscription))
+    assert isinstance(event, ToolsListChanged)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import socket
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
@@ -33,6 +35,12 @@ WATCHED = {**META, "progressToken": "watch-1", LOG_LEVEL: "info"}
 def notify(url: str, method: str, version: str | None = None) -> httpx.Response:
     body = {"jsonrpc": "2.0", "method": method, "params": {"requestId": 1}}
     return httpx.post(url, json=body, headers={} if version is None else {"MCP-Protocol-Version": version})
+
+
+def test_a_server_listens_on_loopback_by_default(everything: ServerProcess) -> None:
+    port = urlsplit(everything.url).port
+    with socket.create_connection(("127.0.0.1", port), timeout=5), pytest.raises(ConnectionRefusedError):
+        socket.create_connection(("127.0.0.2", port), timeout=5)  # would answer if it were bound to every address
 
 
 @pytest.mark.parametrize("id", [0, 7, -1, "", "7", "ä"])
