@@ -110,6 +110,11 @@ class Channel(Asking):
         return self._worker.registry
 
     @property
+    def incarnation(self) -> str:
+        """Which run of the node this is; part of every pid."""
+        return self._worker.node.incarnation
+
+    @property
     def status(self) -> Literal["open", "suspended", "closed"]:
         """`suspended` while it waits for the client's answer; `closed` once answered, closed, or left by the client."""
         return "suspended" if self._waiting else "closed" if self._closed else "open"

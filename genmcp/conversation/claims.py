@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from genmcp.conversation.dialogue import Dialogue
 from genmcp.conversation.state import Answerable, RoundState, unseal
-from genmcp.conversation.table import Conversations
+from genmcp.conversation.table import Conversations, Waiting
 from genmcp.errors import InvalidRequestState
 
 
@@ -22,7 +21,7 @@ def opened(request: Answerable, principal: str | None, *, required: bool) -> Rou
         return None
 
 
-def claim(conversations: Conversations, state: RoundState, incarnation: str, ttl: float) -> Dialogue | None:
+def claim(conversations: Conversations, state: RoundState, incarnation: str, ttl: float) -> Waiting | None:
     """Use a round: return the worker that waits for it, or None if the handler shall run again.
 
     Raises:

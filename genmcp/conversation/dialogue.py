@@ -23,28 +23,56 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
 
 import trio
 
-from actors import Shutdown
+from actors import Pid, Registry, Shutdown
 from genmcp.conversation.questions import InvalidAnswerError, Question, question_of
 from genmcp.conversation.state import Answerable, RoundState, digest_of, seal
+from genmcp.conversation.table import Conversations
 from genmcp.errors import InvalidParams
 from genmcp.mcp import v2607 as mcp
-
-if TYPE_CHECKING:
-    from genmcp.channel import Channel
-    from genmcp.conversation.table import Conversations
+from genmcp.meta import ChannelMeta
 
 Recorded = dict[str, tuple[str, dict[str, Any]]]
+
+
+class Line(Protocol):
+    """What a dialogue needs of its worker's channel."""
+
+    @property
+    def pid(self) -> Pid:
+        """The worker's address."""
+        ...
+
+    @property
+    def registry(self) -> Registry:
+        """The node's registry."""
+        ...
+
+    @property
+    def incarnation(self) -> str:
+        """Which run of the node this is."""
+        ...
+
+    meta: ChannelMeta
+
+    def require_capability(self, name: str, *path: str) -> None:
+        """Make sure that the client can do something."""
+        ...
+
+    def _suspended(self, question: mcp.InputRequiredResult) -> AbstractContextManager[None]:
+        """End the request with a question, for the length of the block."""
+        ...
 
 
 class Dialogue:
     """The questions and answers of one worker."""
 
     def __init__(
-        self, channel: Channel, request: Answerable, conversations: Conversations, ttl: float, capacity: int
+        self, channel: Line, request: Answerable, conversations: Conversations, ttl: float, capacity: int
     ) -> None:
         self._channel = channel
         self._request = request
@@ -110,7 +138,7 @@ class Dialogue:
         state = RoundState(
             kind="live",
             id=round_id,
-            incarnation=channel._worker.node.incarnation,
+            incarnation=channel.incarnation,
             request=digest_of(self._request),
             answers=self._recorded,
             once=self._once,

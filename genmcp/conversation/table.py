@@ -7,29 +7,36 @@ with the answers so far. A round that was used is remembered until its state wou
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 import trio
 
-if TYPE_CHECKING:
-    from genmcp.conversation.dialogue import Dialogue
-
 REMEMBERED = 10_000
+
+
+class Waiting(Protocol):
+    """Whoever waits for the answers of a round: a worker's dialogue."""
+
+    owner: Any
+
+    def expire(self) -> None:
+        """End the worker."""
+        ...
 
 
 class Conversations:
     """The waiting workers and used rounds of one server."""
 
     def __init__(self) -> None:
-        self._waiting: OrderedDict[str, Dialogue] = OrderedDict()
+        self._waiting: OrderedDict[str, Waiting] = OrderedDict()
         self._used: OrderedDict[str, float] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._waiting)
 
-    def suspend(self, round_id: str, dialogue: Dialogue, capacity: int) -> None:
+    def suspend(self, round_id: str, waiting: Waiting, capacity: int) -> None:
         """Note that a worker waits for the answers of a round; beyond the capacity the oldest one is expired."""
-        self._waiting[round_id] = dialogue
+        self._waiting[round_id] = waiting
         if len(self._waiting) > capacity:
             self._waiting.popitem(last=False)[1].expire()
 
@@ -47,6 +54,6 @@ class Conversations:
         self._used[round_id] = now + ttl
         return True
 
-    def take(self, round_id: str) -> Dialogue | None:
+    def take(self, round_id: str) -> Waiting | None:
         """Return the worker that waits for this round, if it still does."""
         return self._waiting.pop(round_id, None)
