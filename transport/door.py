@@ -7,6 +7,7 @@ new clients must not cut the streams of those inside (nested the other way round
 from __future__ import annotations
 
 import logging
+from math import inf
 from typing import Any
 
 import trio
@@ -21,6 +22,9 @@ from transport.http import Front
 from transport.listeners import Listeners
 
 __all__ = ["Door", "hypercorn_config"]
+
+COMPLAIN_EVERY = 60.0
+"""Seconds between two log records that say that clients are turned away."""
 
 LOG = logging.getLogger("genmcp")
 
@@ -50,12 +54,13 @@ class Door:
         front: The application that answers.
         listeners: Where they come in.
         settings: Time-outs and limits of the connections.
+        limit: Connections that may be open at once; None: any number. One more is closed at once.
 
     Attributes:
         connections: The open connections.
     """
 
-    def __init__(self, front: Front, listeners: Listeners, settings: Settings) -> None:
+    def __init__(self, front: Front, listeners: Listeners, settings: Settings, limit: int | None = None) -> None:
         self.connections: set[Connection] = set()
         self.listeners = listeners
         self._config = hypercorn_config(settings)
@@ -63,6 +68,8 @@ class Door:
         self._context = WorkerContext(None)
         self._accepting = trio.CancelScope()
         self._write_deadline = settings.write_deadline
+        self._limit = inf if limit is None else limit
+        self._complain_at = -inf
 
     @property
     def busy(self) -> bool:
@@ -88,6 +95,10 @@ class Door:
             connection.abort()
 
     async def _serve(self, stream: Stream) -> None:
+        if len(self.connections) >= self._limit:
+            self._turn_away()
+            await trio.aclose_forcefully(stream)
+            return
         state: dict[str, Any] = {}
         connection = Connection(
             self._app, self._config, self._context, state, stream, write_deadline=self._write_deadline
@@ -100,3 +111,9 @@ class Door:
             LOG.exception("A connection failed")
         finally:
             self.connections.discard(connection)
+
+    def _turn_away(self) -> None:
+        now = trio.current_time()
+        if now >= self._complain_at:
+            self._complain_at = now + COMPLAIN_EVERY
+            LOG.error("Clients are turned away: %d connections are open (raise the limit of open files)", self._limit)

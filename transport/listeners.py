@@ -19,7 +19,10 @@ import trio
 
 from genmcp.address import Address
 
-__all__ = ["ListenError", "Listeners", "open_listeners", "raise_descriptor_limit", "tls_context"]
+__all__ = ["ListenError", "Listeners", "connection_limit", "open_listeners", "raise_descriptor_limit", "tls_context"]
+
+RESERVED_DESCRIPTORS = 128
+"""Files that connections leave to logs, the loop and the application."""
 
 AnyListener = trio.SocketListener | trio.SSLListener[trio.SocketStream]
 
@@ -119,6 +122,15 @@ def raise_descriptor_limit() -> int | None:
             resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
         soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return None if soft == resource.RLIM_INFINITY else soft
+
+
+def connection_limit(descriptors: int | None) -> int | None:
+    """Return how many connections may be open, so that some descriptors are left for the application's own files.
+
+    Args:
+        descriptors: What `raise_descriptor_limit` returned.
+    """
+    return None if descriptors is None else descriptors - min(RESERVED_DESCRIPTORS, descriptors // 4)
 
 
 async def _listen_tcp(address: Address, backlog: int) -> list[trio.SocketListener]:

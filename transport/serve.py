@@ -70,8 +70,7 @@ async def serve(
     async with AsyncExitStack() as open_sockets:
         public, private = await _listen(settings, open_sockets)
         async with Node(mailbox_capacity=settings.mailbox, grace=settings.grace) as node:
-            serving = Serving(settings, node, public, mounts)
-            serving.descriptors = descriptors
+            serving = Serving(settings, node, public, mounts, descriptors)
             with trio.CancelScope() as ending:
                 async with AsyncExitStack() as running:
                     for server in mounts.values():

@@ -23,7 +23,7 @@ from transport.admin import registry_routes
 from transport.door import Door
 from transport.endpoint import Endpoint, endpoint
 from transport.http import Front
-from transport.listeners import Listeners
+from transport.listeners import Listeners, connection_limit
 from transport.policy import HostPolicy, OriginPolicy
 from transport.stopping import Rooms
 
@@ -51,10 +51,18 @@ class Serving:
         urls: What clients call, in the order of `mounts`.
         admin: Where the registry API is, for people; None if it is off.
         token: The registry API's token; None if it is off.
-        descriptors: How many files, and so connections, this process may have open; None: no limit.
+        descriptors: How many files this process may have open; None: no limit.
+        connections: How many of them clients may take; None: no limit.
     """
 
-    def __init__(self, settings: Settings, node: Node, listeners: Listeners, mounts: Mapping[str, Server[Any]]) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        node: Node,
+        listeners: Listeners,
+        mounts: Mapping[str, Server[Any]],
+        descriptors: int | None,
+    ) -> None:
         self.settings = settings
         self.node = node
         self.address = listeners.address
@@ -62,7 +70,8 @@ class Serving:
         self.urls = [listeners.address.url(path, tls=listeners.tls) for path in mounts]
         self.admin: str | None = None
         self.token: str | None = None
-        self.descriptors: int | None = None
+        self.descriptors = descriptors
+        self.connections = connection_limit(descriptors)
         self._stopped = trio.Event()
 
     def stop(self) -> None:
@@ -98,7 +107,7 @@ def furnish(
     front = _front(settings, public.address)
     for path, server in serving.mounts.items():
         front.mount(path, _endpoint(server, serving.node, path, settings, caller))
-    door = Door(front, public, settings)
+    door = Door(front, public, settings, serving.connections)
     own = None if private is None else _front(settings, private.address)
     token = None if settings.admin == "off" else _token((private or public).address, stack)
     if token is not None:

@@ -15,9 +15,6 @@ from transport.serving import Serving
 
 __all__ = ["banner_lines", "print_banner"]
 
-RESERVE = 64
-"""Files that are open besides connections: standard streams, logs, the loop's own, the application's."""
-
 
 def print_banner(serving: Serving, *, demo: bool = False) -> None:
     """Print the start-up lines to standard output, with colours for a person at a terminal."""
@@ -41,9 +38,9 @@ def banner_lines(serving: Serving, *, demo: bool = False) -> list[tuple[str, str
     lines += [("Listening on", url) for url in serving.urls]
     if serving.admin is not None:
         lines.append(("Registry API at", f"{serving.admin} (its token: python -m genmcp token{_where(serving)})"))
-    if serving.descriptors is not None:
-        room = max(1, serving.descriptors - RESERVE)
-        lines.append(("Room for", f"{room:,} connections: {serving.descriptors:,} files may be open (ulimit -n)"))
+    if serving.connections is not None:
+        files = f"{serving.descriptors:,} files may be open (ulimit -n)"
+        lines.append(("Room for", f"{serving.connections:,} connections: {files}"))
     grace = show_seconds(serving.settings.grace)
     stop = f"Ctrl-C, or kill {os.getpid()}: requests get {grace} to end; a second time ends at once"
     return [*lines, ("Stop with", stop)]
