@@ -166,6 +166,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     conversation_age: Annotated[
         float, Row("seconds", "Time that a suspended worker waits for the client's answer.", 1)
     ] = 600.0
+    conversations: Annotated[
+        int, Row("count", "Suspended workers that may wait so; above that the oldest is ended.", 1)
+    ] = 1000
     session_age: Annotated[float, Row("seconds", "Age at which a session of a 2025 client expires.", 1)] = 86400.0
 
     max_body: Annotated[int, Row("bytes", "Largest body of a request.", 1)] = 4 * 2**20

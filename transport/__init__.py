@@ -4,6 +4,7 @@
     await transport.serve(suite, port=8000)               # inside trio
     app = transport.endpoint(suite, node=node)            # an ASGI application, to mount anywhere on trio
     transport.mount(quart_app, "/mcp", endpoint)          # in somebody's Quart-Trio application
+    app = transport.with_node(app, suite)                 # around the outermost application: its node
 
 Authors of handlers need only `genmcp`.
 """
@@ -11,6 +12,7 @@ Authors of handlers need only `genmcp`.
 from genmcp.settings import Settings, SettingsError
 from transport.endpoint import Endpoint, endpoint
 from transport.http import mount
+from transport.lifespan import with_node
 from transport.listeners import ListenError
 from transport.run import run
 from transport.serve import serve
@@ -27,4 +29,5 @@ __all__ = [
     "mount",
     "run",
     "serve",
+    "with_node",
 ]

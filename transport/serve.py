@@ -24,7 +24,7 @@ from genmcp.address import Address
 from genmcp.server import Server
 from genmcp.settings import Settings
 from transport.listeners import Listeners, open_listeners, raise_descriptor_limit, tls_context
-from transport.serving import Caller, Serving, check_settings, furnish
+from transport.serving import Caller, Serving, check_settings, furnish, take_keys
 from transport.stopping import BOUND, Rooms, end_node, stop_in_order
 
 __all__ = ["Served", "overridden", "serve"]
@@ -60,11 +60,13 @@ async def serve(
     Raises:
         ListenError: It cannot listen where it was told to, or not with that certificate.
         SettingsError: An address, allowed host or allowed origin is not one.
+        ConfigurationError: GENMCP_SECRET_KEY does not hold keys.
         ValueError: Two servers have one path.
         actors.StartError: A child of a Suite could not be started.
     """
     settings = overridden(settings or Settings(), host, port)
     check_settings(settings)
+    take_keys(settings)
     mounts = _by_path(servers, settings.path)
     descriptors = raise_descriptor_limit()
     async with AsyncExitStack() as open_sockets:

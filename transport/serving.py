@@ -13,6 +13,7 @@ import msgspec
 import trio
 
 from actors import Node
+from genmcp import tokens
 from genmcp.address import Address
 from genmcp.server import Server
 from genmcp.settings import Settings, SettingsError
@@ -27,7 +28,7 @@ from transport.listeners import Listeners, connection_limit
 from transport.policy import HostPolicy, OriginPolicy
 from transport.stopping import Rooms
 
-__all__ = ["Caller", "Serving", "check_settings", "furnish"]
+__all__ = ["Caller", "Serving", "check_settings", "furnish", "take_keys"]
 
 LOG = logging.getLogger("genmcp")
 
@@ -99,6 +100,16 @@ def check_settings(settings: Settings) -> None:
         raise SettingsError(str(error)) from None
 
 
+def take_keys(settings: Settings) -> None:
+    """Make the key ring of sealed tokens now, so that a wrong key stops the start; one that is in use stays.
+
+    Raises:
+        ConfigurationError: A key in GENMCP_SECRET_KEY is not one.
+    """
+    in_use = tokens.use(None)
+    tokens.use(in_use or tokens.KeyRing.from_environ(os.environ, max_age=settings.token_age))
+
+
 def furnish(
     serving: Serving, public: Listeners, private: Listeners | None, caller: Caller, stack: AsyncExitStack
 ) -> Rooms:
@@ -140,6 +151,8 @@ def _endpoint(server: Server[Any], node: Node, path: str, settings: Settings, ca
             mailbox_capacity=settings.mailbox,
             grace=settings.grace,
             tool_timeout=settings.tool_timeout,
+            conversation_ttl=settings.conversation_age,
+            conversations=settings.conversations,
             threads=Threads(settings.threads, settings.thread_queue),
         ),
     )

@@ -5,6 +5,7 @@ import json
 import os
 import ssl
 import stat
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import pytest
 import trio
 import trustme
 
-from genmcp import Channel, Suite, tool
+from genmcp import Channel, ConfigurationError, Suite, tokens, tool
 from genmcp.settings import Settings, SettingsError
 from tests.interop.wire import call, headers_for
 from transport.listeners import ListenError
@@ -38,9 +39,13 @@ def make_suite(name: str = "served") -> Suite:
 
 
 @pytest.fixture(autouse=True)
-def _own_runtime_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _own_surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
     monkeypatch.delenv("GENMCP_ADMIN_TOKEN", raising=False)
+    monkeypatch.delenv("GENMCP_SECRET_KEY", raising=False)
+    before = tokens.use(None)
+    yield
+    tokens.use(before)
 
 
 async def start(nursery: trio.Nursery, *servers: Any, caller: Caller | None = None, **settings: Any) -> Serving:
@@ -296,6 +301,18 @@ async def test_wrong_setting_is_refused_before_listening(settings: dict[str, Any
 async def test_two_servers_without_paths_are_refused() -> None:
     with pytest.raises(ValueError, match=r"two servers at one path; give each its own: serve\(\('/a', a\)"):
         await serve(make_suite(), make_suite(), port=0)
+
+
+async def test_wrong_secret_key_stops_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GENMCP_SECRET_KEY", "too short")
+    with pytest.raises(ConfigurationError, match="GENMCP_SECRET_KEY: key 1"):
+        await serve(make_suite(), port=0)
+
+
+async def test_tokens_expire_at_the_age_of_the_settings(nursery: trio.Nursery) -> None:
+    serving = await start(nursery, token_age=77.0)
+    assert tokens.ring().max_age == 77.0
+    serving.stop()
 
 
 async def test_missing_certificate_is_refused() -> None:
