@@ -30,6 +30,7 @@ return ended the request. One `Server` instance is shared by all requests; what 
 
 from __future__ import annotations
 
+import importlib
 import logging
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -206,6 +207,17 @@ class Server(Generic[StateT]):
         if self._conversations is None:
             self._conversations = Conversations()
         return self._conversations
+
+    def run(self, *, host: str | None = None, port: int | None = None, **options: Any) -> None:
+        """Serve over HTTP until a signal says stop: the blocking form of `transport.serve`, for the main thread.
+
+        Args:
+            host: Where to listen; default `GENMCP_HOST`, or 127.0.0.1.
+            port: The port; default `GENMCP_PORT`, or 8000; 0 lets the system choose.
+            options: As for `transport.run`.
+        """
+        # by name, not by import: the front is a floor above, and importing genmcp must not load it
+        importlib.import_module("transport").run(self, host=host, port=port, **options)
 
     def _warn_once(self, text: str) -> None:
         """Log a warning the first time this server has to give it."""

@@ -8,7 +8,7 @@
 | `transport.version_rejected` | debug | requested |
 | `transport.request_rejected` | debug | code, status, message |
 
-Handlers run in the turn of whoever emits, so they must be quick and must not block. A handler that raises is
+`server` is the `Server` instance. Handlers run in the turn of whoever emits, so they must be quick and must not block. A handler that raises is
 logged and detached. Nothing is computed when nobody listens. (GenMCP: `GenMCP.TelemetryLogger`, `:telemetry`.)
 """
 

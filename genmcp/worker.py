@@ -224,6 +224,7 @@ class Worker:
     # -- the callbacks, one after another
 
     async def _serve(self) -> ExitReason:
+        telemetry.emit("server.init", server=self._server, method=self._request.method, pid=self.pid)
         try:
             state = await self._server.init()
             if isinstance(state, Stop):
@@ -299,8 +300,7 @@ class Worker:
         raise AssertionError(f"not an ending: {outcome!r}")
 
     def _refused(self, stop: Stop) -> ExitReason:
-        server = type(self._server).__name__
-        telemetry.emit("server.start_error", server=server, method=self._request.method, reason=stop.reason)
+        telemetry.emit("server.start_error", server=self._server, method=self._request.method, reason=stop.reason)
         self._channel._end(refusal(stop.reason))
         return exit_reason(stop.reason)
 
