@@ -8,8 +8,9 @@
 | `transport.version_rejected` | debug | requested |
 | `transport.request_rejected` | debug | code, status, message |
 
-`server` is the `Server` instance. Handlers run in the turn of whoever emits, so they must be quick and must not block. A handler that raises is
-logged and detached. Nothing is computed when nobody listens. (GenMCP: `GenMCP.TelemetryLogger`, `:telemetry`.)
+`server` is the name of the server's class. Handlers run in the turn of whoever emits, so they must be quick and must
+not block. A handler that raises is logged and detached. Nothing is computed when nobody listens.
+(GenMCP: `GenMCP.TelemetryLogger`, `:telemetry`.)
 """
 
 from __future__ import annotations

@@ -224,7 +224,7 @@ class Worker:
     # -- the callbacks, one after another
 
     async def _serve(self) -> ExitReason:
-        telemetry.emit("server.init", server=self._server, method=self._request.method, pid=self.pid)
+        telemetry.emit("server.init", server=type(self._server).__name__, method=self._request.method, pid=self.pid)
         try:
             state = await self._server.init()
             if isinstance(state, Stop):
@@ -300,7 +300,9 @@ class Worker:
         raise AssertionError(f"not an ending: {outcome!r}")
 
     def _refused(self, stop: Stop) -> ExitReason:
-        telemetry.emit("server.start_error", server=self._server, method=self._request.method, reason=stop.reason)
+        telemetry.emit(
+            "server.start_error", server=type(self._server).__name__, method=self._request.method, reason=stop.reason
+        )
         self._channel._end(refusal(stop.reason))
         return exit_reason(stop.reason)
 
