@@ -15,7 +15,7 @@ from functools import partial
 
 import trio
 
-from actors.address import Pid, Ref, as_address
+from actors.address import Pid, Ref, as_address, check_registered_name
 from actors.calls import Calls
 from actors.cell import Cell
 from actors.exits import ExitReason, NoProcess, Shutdown
@@ -148,6 +148,7 @@ class Registry(Calls, Topics):
     def add(self, cell: Cell, name: str | None) -> None:
         """Make an actor known, and its name if it gets one."""
         if name is not None:
+            check_registered_name(name)
             self.check_free(name)
             self.give_name(name, cell)
         self._cells[cell.pid.serial] = cell

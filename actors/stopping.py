@@ -21,7 +21,7 @@ async def stop_everything(registry: Registry, supervisors: Sequence[Supervisor],
         supervisors: The node's, in the order they were started.
         grace: Seconds that each step (of a supervisor: each child) may take before kills.
     """
-    supervised = {pid for supervisor in supervisors for pid in supervisor.running().values()}
+    supervised = {pid for supervisor in supervisors for _, pid in supervisor.running()}
     await _end([cell for cell in registry.cells() if not cell.system and cell.pid not in supervised], grace)
     for supervisor in reversed(supervisors):
         supervisor.limit = grace

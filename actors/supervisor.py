@@ -125,13 +125,14 @@ class Supervisor:
         self._cell = cast("RunningCell", registry.self_or(self.pid))
         self._cell.on_exit(self._ended)
 
-    def running(self) -> dict[str, Pid]:
+    def running(self) -> tuple[tuple[str, Pid], ...]:
         """List the children that live.
 
         Returns:
-            Label → pid, in the order they started first.
+            Their labels and pids, in the order of the children.
         """
-        return {self._children[index].label: self._pid(ref) for index, ref in sorted(self._running.items())}
+        each = sorted(self._running.items(), key=lambda entry: entry[0])
+        return tuple((self._children[index].label, self._registry.self_or(ref.target).pid) for index, ref in each)
 
     async def started(self) -> None:
         """Wait until every child has started.
@@ -260,9 +261,6 @@ class Supervisor:
             self._failure = StartError("supervisor", reason)
         self._settled.set()
         self._over.set()
-
-    def _pid(self, ref: Ref) -> Pid:
-        return self._registry.self_or(ref.target).pid
 
 
 def _is_down(message: object, ref: Ref) -> bool:

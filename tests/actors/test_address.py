@@ -16,7 +16,9 @@ def test_pid_string_reads_back_as_equal_pid(name: str) -> None:
     assert hash(Pid.parse(str(pid))) == hash(pid)
 
 
-@pytest.mark.parametrize("text", ["", "pid:", "main.k3f9a2.1", "pid:main.1", "pid:a.b.0", "pid:a.b.-1", "pid:a.b.1\n", "pid:ä.b.1"])
+@pytest.mark.parametrize(
+    "text", ["", "pid:", "main.k3f9a2.1", "pid:main.1", "pid:a.b.0", "pid:a.b.-1", "pid:a.b.1\n", "pid:ä.b.1"]
+)
 def test_other_text_is_not_a_pid(text: str) -> None:
     with pytest.raises(ValueError, match="not a pid"):
         Pid.parse(text)
