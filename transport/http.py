@@ -16,6 +16,7 @@ from quart import Blueprint, Response, jsonify, request
 from quart_trio import QuartTrio
 from werkzeug.exceptions import HTTPException
 
+from genmcp.mcp import Code
 from transport.policy import HostPolicy, OriginPolicy
 from transport.refusal import Refusal, foreign_host, foreign_origin, no_such_path
 
@@ -101,7 +102,9 @@ class Front(QuartTrio):
             return refused(no_such_path(request.path, served))
         allow = error.get_response().headers.get("Allow")
         headers = [] if allow is None else [(b"allow", allow.encode("latin-1"))]
-        return refused(Refusal(error.code or 500, error.description or error.name, headers))
+        status = error.code or 500
+        code = Code.INVALID_REQUEST if status < 500 else Code.INTERNAL_ERROR
+        return refused(Refusal(status, error.description or error.name, headers, code=code))
 
     def _health(self) -> Blueprint:
         routes = Blueprint("health", __name__, url_prefix="/health")

@@ -3,6 +3,7 @@
 import json
 import signal
 import socket
+import ssl
 import sys
 import time
 from collections.abc import AsyncIterator
@@ -10,8 +11,10 @@ from pathlib import Path
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
+import httpx
 import pytest
 import trio
+import trustme
 
 from tests.interop.process import ServerProcess, serving
 from tests.interop.wire import LOG_LEVEL, META, call, headers_for, request
@@ -174,3 +177,29 @@ async def test_stop_without_clients_takes_no_time() -> None:
         code, took = await stop_and_read(server, [])
     assert code == 0
     assert took < 0.7
+
+
+async def test_http2_calls_finish_within_the_grace_period(tmp_path: Path) -> None:
+    authority = trustme.CA()
+    pem = tmp_path / "server.pem"
+    authority.issue_cert("127.0.0.1").private_key_and_cert_chain_pem.write_to_path(str(pem))
+    trusting = ssl.create_default_context()
+    authority.configure_trust(trusting)
+    answers: list[httpx.Response] = []
+    with serving(f"{APP}:suite", "--grace", f"{GRACE}", "--certfile", str(pem)) as server:
+        async with httpx.AsyncClient(http2=True, verify=trusting, timeout=10) as client, trio.open_nursery() as nursery:
+
+            async def ask(seconds: float) -> None:
+                body = call("finish", {"seconds": seconds})
+                answers.append(await client.post(server.url, json=body, headers=headers_for(body)))
+
+            await ask(0)
+            for seconds in (0.5, 0.6, 60):
+                nursery.start_soon(ask, seconds)
+            await trio.sleep(0.2)
+            code, took = await stop_and_read(server, [])
+    assert code == 0
+    assert GRACE <= took < GRACE + 1
+    assert [answer.http_version for answer in answers] == ["HTTP/2"] * 4
+    assert ["finished" in answer.text for answer in answers] == [True, True, True, False]
+    assert answers[-1].json()["error"]["code"] == -32603

@@ -86,6 +86,19 @@ async def test_wrong_method_names_what_is_allowed(client: Client) -> None:
     assert "GET" in response.headers["Allow"]
 
 
+async def test_fault_of_a_route_is_masked_and_logged(front: Front, caplog: pytest.LogCaptureFixture) -> None:
+    @front.get("/broken")
+    async def broken() -> str:
+        raise LookupError("a secret")
+
+    response = await front.test_client().get("/broken", headers={"Host": "localhost"})
+    body = await response.get_data(as_text=True)
+    assert response.status_code == 500
+    assert '"code":-32603' in body
+    assert "a secret" not in body
+    assert any(record.exc_info for record in caplog.records)
+
+
 @pytest.mark.parametrize("path", ["/mcp", "/mcp/"])
 async def test_mount_is_served_with_and_without_slash(client: Client, path: str) -> None:
     response = await client.get(path)
