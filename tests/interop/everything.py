@@ -12,8 +12,9 @@ from typing import Annotated
 import msgspec
 import trio
 
-from genmcp import Channel, Suite, Tool, ToolError, tool
+from genmcp import Accepted, Channel, Suite, Tool, ToolError, tool
 from genmcp.mcp import v2607 as mcp
+from genmcp.schema import elicitation_schema
 
 RED_DOT = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4z8DwHwAFAAH/iZk9HQAAAABJRU5ErkJggg=="
@@ -120,6 +121,98 @@ async def test_trigger_tool_change() -> str:
     return "The subscriptions were told."
 
 
+class Name(msgspec.Struct):
+    """What the form for a name asks."""
+
+    name: str
+
+
+class Color(msgspec.Struct):
+    """What the form for a colour asks."""
+
+    color: str
+
+
+class Confirmation(msgspec.Struct):
+    """What the form for a confirmation asks."""
+
+    ok: bool
+
+
+@tool
+async def test_input_required_result_elicitation(channel: Channel) -> str:
+    """Ask the person for a name. The next line runs with the answer."""
+    match await channel.elicit("What is your name?", Name, key="user_name"):
+        case Accepted(Name(name=name)):
+            return f"Hello, {name}!"
+    return "Hello, whoever you are!"
+
+
+@tool
+async def test_input_required_result_sampling(channel: Channel) -> str:
+    """Ask the client's model."""
+    answer = await channel.sample("What is the capital of France?", max_tokens=100, key="capital_question")
+    return f"The model says: {answer.content.text if isinstance(answer.content, mcp.TextContent) else answer.content}"
+
+
+@tool
+async def test_input_required_result_list_roots(channel: Channel) -> str:
+    """Ask for the client's roots."""
+    roots = await channel.list_roots(key="client_roots")
+    return f"The client has {len(roots)} roots."
+
+
+@tool
+async def test_input_required_result_request_state(channel: Channel) -> str:
+    """Ask for a confirmation; what the client sends back unread leads to this very worker."""
+    answer = await channel.elicit("Go on?", Confirmation, key="confirm")
+    return f"state-ok: {answer!r}"
+
+
+@tool
+async def test_input_required_result_multiple_inputs(channel: Channel) -> str:
+    """Ask three things in one round."""
+    answers = await channel.ask(
+        {
+            "user_name": mcp.elicit_form("What is your name?", elicitation_schema(Name)),
+            "greeting": mcp.create_message(
+                [mcp.SamplingMessage("user", mcp.text("Generate a greeting"))], max_tokens=50
+            ),
+            "client_roots": mcp.list_roots(),
+        }
+    )
+    return f"The client answered {len(answers)} questions."
+
+
+@tool
+async def test_input_required_result_multi_round(channel: Channel) -> str:
+    """Ask two things, one after the other."""
+    name = await channel.elicit("Step 1: what is your name?", Name, key="step1")
+    color = await channel.elicit("Step 2: what is your favourite colour?", Color, key="step2")
+    return f"{name!r} likes {color!r}."
+
+
+@tool
+async def test_input_required_result_tampered_state(channel: Channel) -> str:
+    """Ask for a confirmation; a changed state is refused before anything of this runs."""
+    await channel.elicit("Are you sure?", Confirmation, key="confirm")
+    return "The state came back as it was."
+
+
+@tool
+async def test_input_required_result_capabilities(channel: Channel) -> str:
+    """Ask only what the client has declared that it can answer."""
+    able = channel.meta.client_capabilities
+    questions: dict[str, mcp.InputRequest] = {}
+    if able.sampling is not None:
+        hello = mcp.SamplingMessage("user", mcp.text("Say hello"))
+        questions["sampled"] = mcp.create_message([hello], max_tokens=10)
+    if able.elicitation is not None:
+        questions["elicited"] = mcp.elicit_form("What is your name?", elicitation_schema(Name))
+    answers = await channel.ask(questions)
+    return f"The client answered {len(answers)} questions."
+
+
 CONTACT = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
     "type": "object",
@@ -172,6 +265,14 @@ suite = Suite(
         test_streaming_elicitation,
         test_x_mcp_header,
         test_trigger_tool_change,
+        test_input_required_result_elicitation,
+        test_input_required_result_sampling,
+        test_input_required_result_list_roots,
+        test_input_required_result_request_state,
+        test_input_required_result_multiple_inputs,
+        test_input_required_result_multi_round,
+        test_input_required_result_tampered_state,
+        test_input_required_result_capabilities,
         JsonSchema202012,
     ],
 )
