@@ -51,7 +51,7 @@ class Endpoint:
         """How many workers of this endpoint live."""
         return self._dispatcher.live
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
         """Serve one ASGI connection.
 
         Raises:

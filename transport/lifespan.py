@@ -35,7 +35,7 @@ class WithNode:
         self._make_node = make_node
         self._node: Node | None = None
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
         """Serve one ASGI connection; that of the lifespan runs the node."""
         if scope["type"] == "lifespan":
             require_trio()
