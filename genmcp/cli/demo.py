@@ -11,7 +11,7 @@ import msgspec
 import trio
 
 import actors
-from genmcp import Channel, Suite, tool
+from genmcp import Accepted, Channel, Suite, tool
 from genmcp._version import __version__
 
 TICKS = "demo.ticks"
@@ -79,6 +79,21 @@ async def ticks(
     return f"Saw {count} ticks"
 
 
+class Name(msgspec.Struct):
+    """The form of `greet`."""
+
+    name: str
+
+
+@tool
+async def greet(channel: Channel) -> str:
+    """Ask the person at the client for a name, and greet them with it."""
+    match await channel.elicit("What is your name?", Name):
+        case Accepted(value=form):
+            return f"Hello, {form.name}"
+    return "Hello, whoever you are"
+
+
 async def ticking() -> None:
     """Publish a tick a second, as long as the server runs."""
     registry = actors.current().registry
@@ -93,7 +108,7 @@ suite = Suite(
     server_name="genmcp-demo",
     server_version=__version__,
     server_title="genmcp demo",
-    instructions="A demonstration: ordinary, slow, waiting and streaming tools.",
-    tools=[add, countdown, wait_for_message, ticks],
+    instructions="A demonstration: ordinary, slow, waiting, streaming and asking tools.",
+    tools=[add, countdown, wait_for_message, ticks, greet],
     children=[ticking],
 )

@@ -63,7 +63,7 @@ def text_of(answer: dict[str, Any]) -> str:
 def test_start_lines_say_what_a_user_needs(demo: ServerProcess) -> None:
     text = start_lines(demo)
     assert "Serving genmcp-demo" in text
-    assert "with 4 tools: add, countdown, wait_for_message, ticks" in text
+    assert "with 5 tools: add, countdown, wait_for_message, ticks, greet" in text
     assert f"Listening on {demo.url}\n" in text
     assert f"python -m genmcp token --port {port_of(demo)}" in text
     assert f"kill {demo.process.pid}" in text
