@@ -46,6 +46,7 @@ READ_SIZE = 2**16
 HEADER_LIMIT = 2**16
 TURN = 2**16  # bytes sent before other tasks have a turn; each write counts as WRITE more
 WRITE = 2**10
+PROBE_PATIENCE = 0.3  # seconds before a client that only sends too much is asked
 PROBE_PAUSES = (0.02, 0.2, 0.7)  # seconds after a probe at which the answer to it is looked for
 
 LOG = logging.getLogger("genmcp.transport")
@@ -282,6 +283,8 @@ class Connection:
         assert self._protocol is not None
         if eof and self._running and (self._tls or self._half_close == "cancel"):
             raise PeerGone
+        if not eof:
+            await trio.sleep(PROBE_PATIENCE)  # its answer may be on the way; what it sent may be in order
         while self.busy:
             probe = self._protocol.probe()
             if probe is None and eof and self._running:

@@ -7,11 +7,12 @@
 * Late events. DATA after an early answer is dropped (Hypercorn: KeyError, which ends its server).
 * Floods. Applications that still run after a reset count towards the stream limit; priorities, which
   HTTP/2 has given up (RFC 9113 §5.3), are ignored; long reads are handled in slices.
-* Endings. A connection that has served enough requests says GOAWAY and finishes what runs; so does one
-  whose client said GOAWAY. An application that fails in the middle of its answer resets the stream.
+* Endings. What runs is finished when the client says GOAWAY. We say it with the end of the connection, not
+  before: h2's own clients take nothing after it, so there is no limit of requests for a connection either
+  (Hypercorn's drops the answers that are still to come). An application that fails in the middle of its
+  answer resets the stream.
 """
 
-import struct
 from contextlib import suppress
 
 import h2.connection
@@ -35,8 +36,8 @@ from transport.tasks import STREAM_KEY
 __all__ = ["Http2"]
 
 SLICE = 2**14  # bytes handled before other tasks have a turn: 64 KiB may be thousands of frames
+FRAME_HEAD = 9  # bytes
 WINDOW = 2**24  # of the connection, in bytes: the streams' own windows bound what is buffered
-GOAWAY = struct.Struct(">HBBBLLL")  # length, type, flags (as 24 + 8 + 8 bits), stream 0, last stream, error
 
 
 class Http2(H2Protocol):
@@ -56,7 +57,7 @@ class Http2(H2Protocol):
         self._line = line
         self._parts = parts
         self._write_deadline = write_deadline
-        self._leaving = False  # no new requests; the connection ends with the last answer
+        self._leaving = False  # the client said GOAWAY: the connection ends with the last answer
 
     def probe(self) -> None:
         """There is no way to ask a client that shut its sending side: end of file is a disconnect."""
@@ -96,6 +97,10 @@ class Http2(H2Protocol):
             if start:
                 await trio.lowlevel.checkpoint()
             await super().handle(RawData(data=data[start : start + SLICE]))
+            if len(self.connection.incoming_buffer._data) > FRAME_HEAD + self.connection.max_inbound_frame_size:
+                # h2 looks at a frame's length when the whole frame is there; it may say 16 MiB.
+                self.connection.close_connection(ErrorCodes.FRAME_SIZE_ERROR)
+                await self.send(Closed())
 
     # -- what the client says
 
@@ -126,8 +131,6 @@ class Http2(H2Protocol):
         else:
             await self._create_stream(event)
             await self.send(Updated(idle=self.idle))
-            if self.keep_alive_requests >= self.config.keep_alive_max_requests:
-                self._leave()
 
     def _is_full(self) -> bool:
         """Whether too many applications run, those of streams that the client has reset included."""
@@ -263,12 +266,6 @@ class Http2(H2Protocol):
         except h2.exceptions.ProtocolError:  # reset, or the connection ended, meanwhile
             await self._forget(stream_id)
         await self._flush()
-
-    def _leave(self) -> None:
-        """Say GOAWAY without closing: h2's own `close_connection` would drop the answers still to come."""
-        self._leaving = True
-        last = self.connection.highest_inbound_stream_id
-        self._line.write(self.connection.data_to_send() + GOAWAY.pack(0, 8, 7, 0, 0, last, ErrorCodes.NO_ERROR))
 
 
 def _is_well_formed(event: h2.events.RequestReceived) -> bool:
