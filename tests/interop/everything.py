@@ -99,14 +99,6 @@ async def test_logging_tool(channel: Channel) -> str:
 
 
 @tool
-async def test_streaming_elicitation(channel: Channel) -> str:
-    """Open the stream before answering: what comes on it is never a request to the client."""
-    await channel.start_stream()
-    await channel.send_progress(1, 1)
-    return "The stream carried no request."
-
-
-@tool
 async def test_x_mcp_header(
     region: Annotated[str, msgspec.Meta(description="Where to look", extra_json_schema={"x-mcp-header": "Region"})],
 ) -> str:
@@ -137,6 +129,14 @@ class Confirmation(msgspec.Struct):
     """What the form for a confirmation asks."""
 
     ok: bool
+
+
+@tool
+async def test_streaming_elicitation(channel: Channel) -> str:
+    """Ask on an open stream: the question is the result that ends it, never a request to the client."""
+    await channel.start_stream()
+    await channel.send_progress(1)
+    return f"The answer was {await channel.elicit('What is your name?', Name)}."
 
 
 @tool

@@ -8,12 +8,13 @@ import pytest
 import trio
 from mcp import Client, MCPError
 from mcp.client.subscriptions import ToolsListChanged
-from mcp_types import AudioContent, EmbeddedResource, ImageContent, TextContent
+from mcp_types import AudioContent, ElicitResult, EmbeddedResource, ImageContent, TextContent
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from mcp_types import CallToolResult, LoggingMessageNotificationParams
+    from mcp.client.context import ClientRequestContext
+    from mcp_types import CallToolResult, ElicitRequestParams, LoggingMessageNotificationParams
 
     from tests.interop.process import ServerProcess
 
@@ -162,6 +163,37 @@ async def test_one_connection_carries_many_calls_at_once(workshop: ServerProcess
         for to in range(20):
             nursery.start_soon(count, client, to)
     assert sorted(texts) == sorted(f"counted to {to}" for to in range(20))
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (ElicitResult(action="accept", content={"name": "Ada"}), "Ada"),
+        (ElicitResult(action="decline"), ""),
+        (ElicitResult(action="cancel"), ""),
+    ],
+)
+async def test_a_question_is_answered_within_the_call(
+    everything: ServerProcess, answer: ElicitResult, words: str
+) -> None:
+    questions: list[str] = []
+
+    async def ask(context: ClientRequestContext, params: ElicitRequestParams) -> ElicitResult:
+        questions.append(params.message)
+        return answer
+
+    async with Client(everything.url, elicitation_callback=ask) as client:
+        result = await client.call_tool("test_input_required_result_elicitation")
+    assert len(questions) == 1
+    assert words in text_of(result)
+    assert not result.is_error
+
+
+async def test_a_question_nobody_can_answer_is_refused(everything: ServerProcess) -> None:
+    async with Client(everything.url) as client:
+        with pytest.raises(MCPError) as failed:
+            await client.call_tool("test_input_required_result_elicitation")
+    assert failed.value.error.code == -32021
 
 
 async def test_a_subscription_hears_of_changed_tools(everything: ServerProcess) -> None:
