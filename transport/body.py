@@ -8,14 +8,12 @@ the first piece is asked for, so a refusal before that spares the client the upl
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 import trio
 
+from transport.asgi import Receive
 from transport.refusal import body_too_large, body_too_slow
-
-Receive = Callable[[], Awaitable[Any]]
 
 
 class ClientLeftError(Exception):

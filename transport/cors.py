@@ -6,6 +6,7 @@ read the error cannot say what is wrong. No credentials are allowed: tokens trav
 
 from __future__ import annotations
 
+from transport.asgi import Pairs
 from transport.headers import Headers
 
 EXPOSED = b"mcp-session-id, mcp-protocol-version, www-authenticate, retry-after"
@@ -15,8 +16,6 @@ MAX_AGE = b"600"
 _REQUEST_HEADERS = frozenset(
     {"authorization", "accept", "content-type", "last-event-id", "traceparent", "tracestate", "baggage"}
 )
-
-HeaderList = list[tuple[bytes, bytes]]
 
 
 def is_preflight(http_method: str, headers: Headers) -> bool:
@@ -28,7 +27,7 @@ def is_preflight(http_method: str, headers: Headers) -> bool:
     )
 
 
-def response_headers(origin: bytes) -> HeaderList:
+def response_headers(origin: bytes) -> Pairs:
     """Return the headers that let a page of an allowed origin read an answer."""
     return [
         (b"access-control-allow-origin", origin),
@@ -37,7 +36,7 @@ def response_headers(origin: bytes) -> HeaderList:
     ]
 
 
-def preflight_headers(origin: bytes, requested: bytes | None) -> HeaderList:
+def preflight_headers(origin: bytes, requested: bytes | None) -> Pairs:
     """Return the headers of the answer to a preflight from an allowed origin.
 
     Args:

@@ -19,8 +19,9 @@ from genmcp.mcp import v2607 as mcp
 from genmcp.server import Server
 from genmcp.worker import RequestContext, WorkerSettings, start_notification, start_request
 from transport import refusal
+from transport.asgi import Scope
 from transport.codec import ModernCodec
-from transport.exchange import Exchange, Scope
+from transport.exchange import Exchange
 from transport.mirror import check_param_headers
 from transport.relay import Relay
 

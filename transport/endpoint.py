@@ -22,10 +22,11 @@ from genmcp.mcp import v2607 as mcp
 from genmcp.server import Server
 from genmcp.worker import WorkerSettings
 from transport import cors, ladder
+from transport.asgi import Pairs, Receive, Scope, Send
 from transport.body import ClientLeftError, discard_body, read_body
 from transport.dispatch import Caller, Dispatcher, Limits
 from transport.era import is_modern, legacy_version
-from transport.exchange import Exchange, HeaderList, Receive, Scope, Send
+from transport.exchange import Exchange
 from transport.headers import VERSION
 from transport.host import node_of, require_trio
 from transport.policy import HostPolicy, OriginPolicy
@@ -121,7 +122,7 @@ class Endpoint:
             return
         await self._dispatcher.notification(exchange, node, notification)
 
-    async def _refuse(self, exchange: Exchange, error: McpError, status: int, headers: HeaderList = ()) -> None:
+    async def _refuse(self, exchange: Exchange, error: McpError, status: int, headers: Pairs = ()) -> None:
         if isinstance(error, UnsupportedProtocolVersion):
             telemetry.emit("transport.version_rejected", requested=error.requested)
         else:

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from msgspec import UNSET, UnsetType
 
 from genmcp.mcp import McpError, jsonrpc
+from transport.asgi import Pairs, Receive, Scope, Send
 from transport.headers import Headers
 from transport.media import Accepted, accepted
-
-HeaderList = Sequence[tuple[bytes, bytes]]
-Scope = dict[str, Any]
-Receive = Callable[[], Awaitable[Any]]
-Send = Callable[[Any], Awaitable[None]]
 
 
 class Exchange:
@@ -54,7 +49,7 @@ class Exchange:
         self.send = send
         self.headers = Headers(scope["headers"])
         self.http_method: str = scope["method"]
-        self.extra_headers: HeaderList = ()
+        self.extra_headers: Pairs = ()
         self.started = False
         self.body_read = False
         self.message_id: int | str | UnsetType = UNSET
@@ -66,7 +61,7 @@ class Exchange:
         """Which forms of an answer the client takes."""
         return accepted(self.headers.get(b"accept"))
 
-    async def answer(self, status: int, body: bytes = b"", headers: HeaderList = ()) -> None:
+    async def answer(self, status: int, body: bytes = b"", headers: Pairs = ()) -> None:
         """Send a complete answer; a body is JSON."""
         self.started = True
         head = [(b"content-length", b"%d" % len(body)), *headers, *self.extra_headers]
@@ -78,6 +73,6 @@ class Exchange:
         except OSError:
             pass  # ASGI's way to say that the client has left: nobody is waiting for this answer
 
-    async def refuse(self, error: McpError, status: int, headers: HeaderList = ()) -> None:
+    async def refuse(self, error: McpError, status: int, headers: Pairs = ()) -> None:
         """Answer with an error that has the request's id, if one could be read (B-12, AMB-04)."""
         await self.answer(status, jsonrpc.error_bytes(self.message_id, error), headers)

@@ -7,11 +7,11 @@ first call says what to do (user demand L1).
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
 import trio
 
 from actors import Node
+from transport.asgi import Scope
 
 NODE_KEY = "genmcp.node"
 """Where `transport.lifespan.with_node` leaves the node, in `scope["state"]`."""
@@ -36,7 +36,7 @@ def require_trio() -> None:
     )
 
 
-def node_of(scope: dict[str, Any], given: Node | None) -> Node:
+def node_of(scope: Scope, given: Node | None) -> Node:
     """Return the node that requests of this scope run on.
 
     Raises:
@@ -54,7 +54,7 @@ def node_of(scope: dict[str, Any], given: Node | None) -> Node:
     )
 
 
-def local_path(scope: dict[str, Any]) -> str:
+def local_path(scope: Scope) -> str:
     """Return the path below whatever mounted the endpoint, whichever way the host writes `root_path`."""
     path: str = scope["path"]
     root: str = scope.get("root_path") or ""

@@ -12,16 +12,14 @@ the application has shut down and before that is said, because a server may end 
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from typing import Any
 
 from actors import Node
 from genmcp.server import Server
-from transport.exchange import Receive, Scope, Send
+from transport.asgi import App, Receive, Scope, Send
 from transport.host import NODE_KEY, require_trio
-
-App = Callable[[Any, Any, Any], Awaitable[None]]
 
 
 class WithNode:

@@ -19,9 +19,8 @@ Each has a JSON-RPC error as its body and says what to change: the option of `tr
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from genmcp.mcp import Code, McpError
+from transport.asgi import Pairs
 
 _SHOWN = 100
 
@@ -39,7 +38,7 @@ class Refusal(Exception):
         self,
         status: int,
         message: str,
-        headers: Sequence[tuple[bytes, bytes]] = (),
+        headers: Pairs = (),
         *,
         code: int = Code.INVALID_REQUEST,
     ) -> None:

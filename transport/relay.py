@@ -21,22 +21,26 @@ notifications are dropped for it (AMB-23); one that takes only streams gets a st
 from __future__ import annotations
 
 import math
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, Literal
+from collections.abc import Callable
+from typing import Literal
 
 import trio
 
 from genmcp.mcp import McpError
 from genmcp.mcp import v2607 as mcp
 from transport import sse
+from transport.asgi import Pairs, Receive, Scope, Send
 from transport.body import ClientLeftError
 from transport.codec import Codec, no_answer
 from transport.wire import PeerGone, Wire, open_wire
 
 Leaving = Literal["client_gone", "stalled"]
-HeaderList = Sequence[tuple[bytes, bytes]]
 
 STREAM_STATUS = 200
+
+QUICK = 2
+"""Turns of the loop that a worker gets before the task waits in `receive()`. A handler that does not wait has answered
+by then, which saves a cancelled wait: 20 µs of the 115 µs that a whole request costs in process."""
 
 
 class Relay:
@@ -96,7 +100,7 @@ class Relay:
         self._moved: trio.Event | None = None  # set when a wait for room must look again
         self._last_write = -math.inf
         self._on_leaving: Callable[[Leaving], None] | None = None
-        self._scope: Any = {}
+        self._scope: Scope = {}
 
     # -- the worker's side: genmcp.outbox.Outbox
 
@@ -119,7 +123,10 @@ class Relay:
             self._codec.notification(notification)  # what is not JSON is an error for this client as well
             return True
         if self._wire is not None:
-            return self._write(sse.event(self._codec.notification(notification)))
+            taken = self._wire.write(sse.event(self._codec.notification(notification)))
+            if taken:
+                self._last_write = trio.current_time()
+            return taken
         if len(self._pending) >= self._capacity:
             return False
         self._pending.append(sse.event(self._codec.notification(notification)))
@@ -157,13 +164,7 @@ class Relay:
         """Say who is told, once, when the client leaves before the last event. Set before `run`."""
         self._on_leaving = tell
 
-    async def run(
-        self,
-        scope: Any,
-        receive: Callable[[], Awaitable[Any]],
-        send: Callable[[Any], Awaitable[None]],
-        headers: HeaderList = (),
-    ) -> None:
+    async def run(self, scope: Scope, receive: Receive, send: Send, headers: Pairs = ()) -> None:
         """Deliver the response; return when it is complete or the client has left.
 
         Args:
@@ -178,7 +179,7 @@ class Relay:
         try:
             await self._decided(receive)
             if self._committed:
-                await self._stream(scope, receive, send, headers)
+                await self._stream(receive, send, headers)
             else:
                 await self._answer_json(send, headers)
         except (ClientLeftError, OSError):
@@ -186,8 +187,11 @@ class Relay:
         finally:
             self._leave(self._how())
 
-    async def _decided(self, receive: Callable[[], Awaitable[Any]]) -> None:
+    async def _decided(self, receive: Receive) -> None:
         """Wait for the first thing that decides the form of the answer."""
+        for _ in range(QUICK):
+            if not self._closed and not self._committed:
+                await trio.lowlevel.checkpoint()
         while not self._committed and not self._closed:
             patience = self._keep_alive if self._may_stream else math.inf
             await self._wait(receive, trio.current_time() + patience)
@@ -195,7 +199,7 @@ class Relay:
         if self._final is not None and self._final[0] == STREAM_STATUS and not self._may_answer_json:
             self._committed = True
 
-    async def _wait(self, receive: Callable[[], Awaitable[Any]], until: float) -> None:
+    async def _wait(self, receive: Receive, until: float) -> None:
         """Wait until a moment, or until the worker's next event that needs this task.
 
         Raises:
@@ -210,7 +214,7 @@ class Relay:
             finally:
                 self._waiting = None
 
-    async def _answer_json(self, send: Callable[[Any], Awaitable[None]], headers: HeaderList) -> None:
+    async def _answer_json(self, send: Send, headers: Pairs) -> None:
         assert self._final is not None  # the only way to get here
         status, payload = self._final
         body = payload or b""
@@ -218,26 +222,22 @@ class Relay:
         await send({"type": "http.response.start", "status": status, "headers": head})
         await send({"type": "http.response.body", "body": body})
 
-    async def _stream(
-        self,
-        scope: Any,
-        receive: Callable[[], Awaitable[Any]],
-        send: Callable[[Any], Awaitable[None]],
-        headers: HeaderList,
-    ) -> None:
+    async def _stream(self, receive: Receive, send: Send, headers: Pairs) -> None:
         await send({"type": "http.response.start", "status": STREAM_STATUS, "headers": [*sse.HEADERS, *headers]})
         self._pending.insert(0, sse.COMMENT)  # the first bytes go out at once
         if self._final is None:
             await send({"type": "http.response.body", "body": self._take_pending(), "more_body": True})
         if self._final is None:
-            async with open_wire(scope, send, self._write_deadline) as wire:
+            async with open_wire(self._scope, send, self._write_deadline) as wire:
                 await self._hold(wire, receive)
-            if self._final is None:
-                raise ClientLeftError
-        last = self._take_pending() + self._last_frame()
+        if self._final is None:
+            raise ClientLeftError
+        last = self._take_pending()
+        if self._final[1] is not None:
+            last += sse.event(self._final[1])
         await send({"type": "http.response.body", "body": last})
 
-    async def _hold(self, wire: Wire, receive: Callable[[], Awaitable[Any]]) -> None:
+    async def _hold(self, wire: Wire, receive: Receive) -> None:
         """Keep the stream open until the last event, with comments while it is quiet."""
         try:
             await self._hand_over(wire)
@@ -269,23 +269,11 @@ class Relay:
 
     # -- inside
 
-    def _write(self, frame: bytes) -> bool:
-        assert self._wire is not None
-        taken = self._wire.write(frame)
-        if taken:
-            self._last_write = trio.current_time()
-        return taken
-
     def _take_pending(self) -> bytes:
         frames = b"".join(self._pending)
         self._pending.clear()
         self._look_again()
         return frames
-
-    def _last_frame(self) -> bytes:
-        if self._final is None or self._final[1] is None:
-            return b""
-        return sse.event(self._final[1])
 
     def _wake(self) -> None:
         """Bring the ASGI task out of `receive()`, and whoever waits for room."""
