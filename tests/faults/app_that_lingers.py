@@ -1,5 +1,6 @@
 """Tools that are still busy when the server is told to stop, each in its own way."""
 
+import threading
 import time
 
 import trio
@@ -44,6 +45,13 @@ async def block_loop(seconds: float) -> str:
     return "woke up"
 
 
+@tool
+async def leave_thread(name: str) -> str:
+    """Start a thread of the application's own, which nobody ends."""
+    threading.Thread(target=time.sleep, args=(60,), name=name).start()
+    return "left"
+
+
 async def clean_up_slowly() -> None:
     """Be a child that takes its time to end."""
     try:
@@ -53,5 +61,7 @@ async def clean_up_slowly() -> None:
             await trio.sleep(30)
 
 
-suite = Suite(server_name="lingering", server_version="1", tools=[hold, finish, flood, block_thread, block_loop])
+suite = Suite(
+    server_name="lingering", server_version="1", tools=[hold, finish, flood, block_thread, block_loop, leave_thread]
+)
 slow_child = Suite(server_name="lingering", server_version="1", tools=[finish], children=[clean_up_slowly])

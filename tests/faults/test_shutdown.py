@@ -155,6 +155,16 @@ async def test_thread_that_cannot_be_stopped_does_not_hold_the_exit() -> None:
     assert b'"code":-32603' in client.received
 
 
+async def test_thread_of_the_application_does_not_hold_the_exit() -> None:
+    with serving(f"{APP}:suite", "--grace", "0.3") as server:
+        client = await Client.post(server, call("leave_thread", {"name": "forgotten"}))
+        await client.read_until(b"left")
+        code, took = await stop_and_read(server, [])
+    assert code == 0
+    assert took < 1.3
+    assert "Ending although threads still run: forgotten" in "".join(server.lines)
+
+
 async def test_blocked_loop_is_ended_by_the_alarm() -> None:
     with serving(f"{APP}:suite", "--grace", "0.3") as server:
         client = await Client.post(server, call("block_loop", {"seconds": 60}))
