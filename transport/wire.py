@@ -189,13 +189,16 @@ class QueuedWire:
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> bool | None:
+    ) -> None:
         self._ended = True
         self._notify()
         if kind is not None and self._nursery is not None:
             self._nursery.cancel_scope.cancel()
         try:
-            return await self._manager.__aexit__(kind, error, trace)
+            # The stream's own exception goes round the nursery, which would wrap it in a group.
+            await self._manager.__aexit__(None, None, None)
+        except ExceptionGroup as faults:
+            raise faults.exceptions[0] from None  # there is only one task
         finally:
             self._lose()
 

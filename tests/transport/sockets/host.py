@@ -6,7 +6,7 @@ import socket
 import ssl
 import struct
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import h2.config
@@ -254,7 +254,9 @@ class Host:
         await self._outside.start(self._accept, listeners)
         return self
 
-    async def _accept(self, listeners: list[Any], task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
+    async def _accept(
+        self, listeners: list[Any], task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED
+    ) -> None:
         async with trio.open_nursery() as self.nursery:
             await self.nursery.start(trio.serve_listeners, self._serve, listeners)
             task_status.started()
@@ -321,11 +323,14 @@ class Client:
     async def send(self, data: bytes) -> None:
         await self.stream.send_all(data)
 
+    async def read(self, size: int = 65536) -> bytes:
+        return bytes(await self.stream.receive_some(size))
+
     async def until(self, mark: bytes, times: int = 1) -> bytes:
         """Read until `mark` has come `times` times; what was read up to there is taken."""
         with trio.fail_after(3):
             while self.got.count(mark) < times:
-                data = await self.stream.receive_some(65536)
+                data = await self.read()
                 if not data:
                     raise EOFError(f"the end came before {mark!r}: {self.got[-200:]!r}")
                 self.got += data
@@ -335,7 +340,7 @@ class Client:
     async def rest(self) -> bytes:
         """Read to the end of file."""
         with trio.fail_after(3):
-            while data := await self.stream.receive_some(65536):
+            while data := await self.read():
                 self.got += data
         return self.got
 
@@ -380,7 +385,7 @@ class H2Client:
         """Take what comes until `condition` holds."""
         with trio.fail_after(seconds):
             while not condition():
-                data = await self.wire.stream.receive_some(65536)
+                data = await self.wire.read()
                 if not data:
                     raise EOFError("the connection ended")
                 for event in self.h2.receive_data(data):
@@ -389,10 +394,8 @@ class H2Client:
 
     async def drain(self) -> None:
         """Take what comes to the end of file."""
-        try:
+        with suppress(EOFError):
             await self.pump(lambda: False)
-        except EOFError:
-            pass
 
     def note(self, event: h2.events.Event) -> None:
         match event:
