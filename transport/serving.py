@@ -126,7 +126,7 @@ def furnish(
         serving.token = token
         serving.admin = (private or public).address.url("/registry", tls=(private or public).tls)
     admin = None if own is None or private is None else Door(own, private, settings)
-    return Rooms(door, admin, [front] if own is None else [front, own], serving.node)
+    return Rooms(door, admin, [front] if own is None else [front, own], serving.node, list(serving.mounts.values()))
 
 
 def _endpoint(server: Server[Any], node: Node, path: str, settings: Settings, caller: Caller) -> Endpoint:

@@ -1,6 +1,7 @@
 """How a server stops: in order, in time, and whatever hangs (transport.md §6; user demand E1, E2).
 
-    0        no new connections; not ready; idle connections end; subscriptions end with their result
+    0        no new connections; not ready; idle connections end; subscriptions end with their result;
+             workers that wait for a client's answer end
     ≤ grace  requests may finish
     + 0.3 s  the rest are stopped and their clients told why
     + 0.2 s  what is still connected is reset
@@ -14,12 +15,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import msgspec
 import trio
 
 from actors import ActorInfo, Node, Shutdown
 from genmcp.mcp import v2607 as mcp
+from genmcp.server import Server
 from transport.door import Door
 from transport.http import Front
 
@@ -49,12 +52,14 @@ class Rooms(msgspec.Struct, frozen=True):
         admin: The registry API's own door, if it has one.
         fronts: Say whether the server is ready.
         node: Where the workers live.
+        servers: Whose workers they are.
     """
 
     door: Door
     admin: Door | None
     fronts: Sequence[Front]
     node: Node
+    servers: Sequence[Server[Any]] = ()
 
     @property
     def quiet(self) -> bool:
@@ -97,6 +102,8 @@ async def stop_in_order(rooms: Rooms, grace: float) -> None:
         front.ready = False
     await rooms.door.refuse()
     rooms.stop(worker for worker in rooms.workers() if worker.label.startswith(SUBSCRIPTION))
+    for server in rooms.servers:
+        server.conversations.expire_all("shutdown")  # their clients have been answered, with a question
     with trio.move_on_after(grace):
         await rooms.until_quiet()
     left = list(rooms.workers())

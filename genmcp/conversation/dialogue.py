@@ -158,9 +158,9 @@ class Dialogue:
         finally:
             self._table.forget(round_id)
 
-    def expire(self) -> None:
-        """End the worker: nobody answered in time, or too many wait."""
-        self._channel.registry.stop(self._channel.pid, Shutdown("expired"))
+    def expire(self, why: str = "expired") -> None:
+        """End the worker: nobody answered in time, too many wait, or the server stops."""
+        self._channel.registry.stop(self._channel.pid, Shutdown(why))
 
     def attach(self, request: Answerable) -> None:
         """Go on with the answers of a retry; the channel was bound to it."""

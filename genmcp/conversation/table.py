@@ -19,8 +19,8 @@ class Waiting(Protocol):
 
     owner: Any
 
-    def expire(self) -> None:
-        """End the worker."""
+    def expire(self, why: str = "expired") -> None:
+        """End the worker; `why` is the detail of its exit reason."""
         ...
 
 
@@ -43,6 +43,11 @@ class Conversations:
     def forget(self, round_id: str) -> None:
         """Note that nobody waits for this round any more."""
         self._waiting.pop(round_id, None)
+
+    def expire_all(self, why: str) -> None:
+        """End every waiting worker: the server stops, and a retry elsewhere runs the handler again."""
+        for waiting in tuple(self._waiting.values()):
+            waiting.expire(why)
 
     def use(self, round_id: str, ttl: float) -> bool:
         """Use a round. Returns False if it was used before."""

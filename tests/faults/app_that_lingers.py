@@ -52,6 +52,12 @@ async def leave_thread(name: str) -> str:
     return "left"
 
 
+@tool
+async def ask(channel: Channel) -> str:
+    """Wait for an answer that does not come."""
+    return repr(await channel.list_roots())
+
+
 async def clean_up_slowly() -> None:
     """Be a child that takes its time to end."""
     try:
@@ -62,6 +68,8 @@ async def clean_up_slowly() -> None:
 
 
 suite = Suite(
-    server_name="lingering", server_version="1", tools=[hold, finish, flood, block_thread, block_loop, leave_thread]
+    server_name="lingering",
+    server_version="1",
+    tools=[hold, finish, flood, block_thread, block_loop, leave_thread, ask],
 )
 slow_child = Suite(server_name="lingering", server_version="1", tools=[finish], children=[clean_up_slowly])

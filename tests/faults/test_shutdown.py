@@ -17,7 +17,7 @@ import trio
 import trustme
 
 from tests.interop.process import ServerProcess, serving
-from tests.interop.wire import LOG_LEVEL, META, call, headers_for, request
+from tests.interop.wire import CAPABILITIES, LOG_LEVEL, META, call, headers_for, request
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")]
 
@@ -130,6 +130,16 @@ async def test_listen_streams_end_with_their_result_at_once() -> None:
     assert took < 1
     assert all(b'"resultType":"complete"' in client.received for client in streams)
     assert all(client.received.endswith(LAST_CHUNK) for client in streams)
+
+
+async def test_worker_that_waits_for_its_client_does_not_hold_the_stop() -> None:
+    able = {**META, CAPABILITIES: {"roots": {}}}
+    with serving(f"{APP}:suite", "--grace", "10") as server:
+        client = await Client.post(server, call("ask", meta=able))
+        await client.read_until(b'"resultType":"input_required"')
+        code, took = await stop_and_read(server, [client])
+    assert code == 0
+    assert took < 1
 
 
 async def test_second_signal_ends_at_once() -> None:
