@@ -92,6 +92,8 @@ class Mailbox:
             return False
         if self._hungry:
             self._hungry -= 1
+            if self._room is not None:
+                self._room.unpark()  # this took no room: the next may come
         else:
             self._counted += 1
         self._inlet.send_nowait(message)

@@ -1,7 +1,8 @@
-"""How an actor's end becomes an exit reason: each row of the table in `actors.actor`, and the traps of trio around it."""
+"""How an actor's end becomes an exit reason, each row of the table in `actors.actor`; and trio's traps around it."""
 
 import contextvars
 import logging
+from collections.abc import Awaitable, Callable
 
 import pytest
 import trio
@@ -236,6 +237,12 @@ async def test_group_with_cancelled_lets_only_that_go_on(inner: Boom | None) -> 
     assert reasons == [Crashed(inner) if inner else Shutdown()]
 
 
+async def run_until_cancelled(body: Callable[[], Awaitable[None]], reasons: list[ExitReason]) -> None:
+    async with running_node() as node:
+        node.on_exit(node.spawn(body), reasons.append)
+        await trio.sleep_forever()
+
+
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(3)])
 async def test_interrupt_is_killed_and_ends_the_node(error: BaseException) -> None:
     reasons: list[ExitReason] = []
@@ -244,9 +251,7 @@ async def test_interrupt_is_killed_and_ends_the_node(error: BaseException) -> No
         raise error
 
     with pytest.raises(type(error)):
-        async with running_node() as node:
-            node.on_exit(node.spawn(body), reasons.append)
-            await trio.sleep_forever()
+        await run_until_cancelled(body, reasons)
     assert reasons == [Killed()]
 
 
@@ -257,9 +262,7 @@ async def test_interrupt_in_a_group_goes_on_too() -> None:
         raise BaseExceptionGroup("both", [KeyboardInterrupt(), Boom()])
 
     with pytest.raises(BaseExceptionGroup):
-        async with running_node() as node:
-            node.on_exit(node.spawn(body), reasons.append)
-            await trio.sleep_forever()
+        await run_until_cancelled(body, reasons)
     assert reasons == [Killed()]
 
 
@@ -382,7 +385,7 @@ async def test_await_in_finally_without_clean_up_is_cancelled_again(node: Node) 
         try:
             await trio.sleep_forever()
         finally:
-            await trio.sleep(0)
+            await trio.lowlevel.checkpoint()
             reached.append(1)
 
     pid = node.spawn(body)

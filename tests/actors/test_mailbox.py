@@ -266,6 +266,24 @@ async def test_room_is_given_to_who_waits_for_it(nursery: trio.Nursery) -> None:
     assert put == [True]
 
 
+async def test_message_handed_over_leaves_room_for_the_next(nursery: trio.Nursery) -> None:
+    mailbox = Mailbox(1)
+    mailbox.put(0)
+
+    async def put_when_room(n: int) -> None:
+        while not mailbox.put(n):
+            await mailbox.room()
+
+    for n in range(1, 4):
+        nursery.start_soon(put_when_room, n)
+    await settle()
+    got = []
+    for _ in range(4):
+        with trio.fail_after(1):
+            got.append(await mailbox.receive())
+    assert sorted(got) == [0, 1, 2, 3]
+
+
 async def test_discard_takes_out_what_matches_only(mailbox: Mailbox) -> None:
     for n in (1, 2, 3):
         mailbox.put_exempt(n)

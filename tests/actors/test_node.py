@@ -124,11 +124,15 @@ async def test_node_runs_once() -> None:
 
 async def test_exception_in_the_block_leaves_it_as_it_is() -> None:
     reasons: list[ExitReason] = []
-    with pytest.raises(ValueError, match="as it is"):
+
+    async def block() -> None:
         async with Node() as node:
             node.on_exit(node.spawn(sleep), reasons.append)
             await settle()
             raise ValueError("as it is")
+
+    with pytest.raises(ValueError, match="as it is"):
+        await block()
     assert reasons == [Shutdown()]
 
 

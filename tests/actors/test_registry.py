@@ -34,9 +34,8 @@ async def test_down_carries_no_process_for_a_dead_pid(node: Node, probe: Probe) 
     other = Pid(pid.node, "zzzzzz", 1)
     refs.append(probe.watch(other))
     await settle()
-    assert probe.messages == [
-        Down(ref, to, NoProcess()) for ref, to in zip(refs, (pid, pid, "nobody", other), strict=True)
-    ]
+    expected: list[Pid | str] = [pid, pid, "nobody", other]
+    assert probe.messages == [Down(ref, to, NoProcess()) for ref, to in zip(refs, expected, strict=True)]
 
 
 async def test_monitored_name_reports_the_pid_it_had(node: Node, probe: Probe) -> None:

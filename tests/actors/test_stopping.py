@@ -97,7 +97,7 @@ async def test_actor_may_stop_the_node_it_runs_on() -> None:
 
     async with Node() as node:
         node.on_exit(node.spawn(body), reasons.append)
-        await trio.sleep(0)
+        await trio.lowlevel.checkpoint()
         with trio.fail_after(1):
             while not reasons:
                 await trio.lowlevel.checkpoint()

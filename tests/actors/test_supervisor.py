@@ -1,5 +1,5 @@
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 import pytest
 import trio
@@ -33,7 +33,7 @@ class Log:
     def __init__(self) -> None:
         self.events: list[str] = []
 
-    def child(self, name: str, *, stopping: float = 0.0) -> Callable[[], object]:
+    def child(self, name: str, *, stopping: float = 0.0) -> Callable[[], Awaitable[None]]:
         async def body() -> None:
             self.events.append(f"start {name}")
             try:
@@ -81,7 +81,7 @@ async def test_restart_depends_on_kind_and_reason(
     node: Node, restart: str, reason: ExitReason | Exception, comes_back: bool
 ) -> None:
     starts = Probe(node, topics=["starts"])
-    await node.supervise([Child(end_with, reason, restart=restart)])  # type: ignore[arg-type] # a parametrized literal
+    await node.supervise([Child(end_with, reason, restart=restart)])  # type: ignore[arg-type] # one of the three literals
     pid = await starts.next()
     node.registry.send(pid, "end")
     await settle()
@@ -90,7 +90,7 @@ async def test_restart_depends_on_kind_and_reason(
 
 
 async def test_children_start_in_order_and_stop_in_reverse(node: Node, log: Log) -> None:
-    supervisor = await node.supervise([log.child(name) for name in ("a", "b", "c")])  # type: ignore[misc] # bodies
+    supervisor = await node.supervise([log.child(name) for name in ("a", "b", "c")])
     assert log.events == ["start a", "start b", "start c"]
     assert [label for label, _ in supervisor.running()] == ["a", "b", "c"]
     await supervisor.stop()
@@ -108,7 +108,7 @@ async def test_restarted_child_keeps_its_name_and_gets_a_new_pid(node: Node) -> 
 
 
 async def test_restart_leaves_siblings_alone(node: Node, log: Log) -> None:
-    supervisor = await node.supervise([Child(trio.sleep_forever, name="weak"), log.child("strong")])  # type: ignore[list-item] # a body
+    supervisor = await node.supervise([Child(trio.sleep_forever, name="weak"), log.child("strong")])
     before = dict(supervisor.running())
     node.registry.kill("weak")
     await settle()
@@ -137,7 +137,7 @@ async def test_next_child_starts_after_an_acknowledgement(node: Node) -> None:
 
 async def test_child_that_ends_before_its_acknowledgement_did_not_start(node: Node, log: Log) -> None:
     with pytest.raises(StartError) as caught:
-        await node.supervise([log.child("a"), Child(trio.lowlevel.checkpoint, name="b", acknowledge=True)])  # type: ignore[list-item] # a body
+        await node.supervise([log.child("a"), Child(trio.lowlevel.checkpoint, name="b", acknowledge=True)])
     assert (caught.value.child, caught.value.reason) == ("b", Normal())
     assert log.events == ["start a", "stop a"]
 
@@ -148,7 +148,7 @@ async def test_failing_first_step_is_a_start_error(node: Node, log: Log) -> None
 
     before = node.counts()
     with pytest.raises(StartError, match="no database") as caught:
-        await node.supervise([log.child("a"), broken, log.child("c")])  # type: ignore[list-item] # bodies
+        await node.supervise([log.child("a"), broken, log.child("c")])
     assert isinstance(caught.value.reason, Crashed)
     assert isinstance(caught.value.__cause__, Boom)
     assert log.events == ["start a", "stop a"]
@@ -180,7 +180,7 @@ async def test_permanent_child_that_returns_at_once_is_given_up(node: Node) -> N
 
 
 async def test_too_many_restarts_stop_everything(node: Node, log: Log, caplog: pytest.LogCaptureFixture) -> None:
-    supervisor = await node.supervise([log.child("a"), Child(trio.sleep_forever, name="b")], max_restarts=2)  # type: ignore[list-item] # a body
+    supervisor = await node.supervise([log.child("a"), Child(trio.sleep_forever, name="b")], max_restarts=2)
     for _ in range(3):
         node.registry.kill("b")
         await settle()
@@ -199,7 +199,7 @@ async def test_restarts_of_long_ago_do_not_count(node: Node, autojump_clock: Moc
 
 
 async def test_slow_child_is_killed_after_its_shutdown_time(node: Node, log: Log, autojump_clock: MockClock) -> None:
-    supervisor = await node.supervise([Child(log.child("slow", stopping=60), shutdown=2)])  # type: ignore[arg-type] # a body
+    supervisor = await node.supervise([Child(log.child("slow", stopping=60), shutdown=2)])
     started = trio.current_time()
     await supervisor.stop()
     assert trio.current_time() - started == pytest.approx(2)
@@ -222,7 +222,7 @@ async def test_unkillable_child_is_left_behind(
 
 
 async def test_killed_supervisor_takes_its_children_along(node: Node, log: Log, autojump_clock: MockClock) -> None:
-    supervisor = await node.supervise([log.child("a", stopping=60), log.child("b", stopping=60)])  # type: ignore[list-item] # bodies
+    supervisor = await node.supervise([log.child("a", stopping=60), log.child("b", stopping=60)])
     node.registry.kill(supervisor.pid)
     await node.wait(supervisor.pid)
     await settle()
@@ -234,7 +234,7 @@ async def test_cancelled_start_stops_what_has_started(node: Node, log: Log) -> N
         async with trio.open_nursery() as nursery:
 
             async def supervise() -> None:
-                await node.supervise([log.child("a"), Child(trio.sleep_forever, acknowledge=True)])  # type: ignore[list-item] # a body
+                await node.supervise([log.child("a"), Child(trio.sleep_forever, acknowledge=True)])
 
             nursery.start_soon(supervise)
             await settle()
