@@ -12,6 +12,9 @@ from transport.headers import Headers
 from transport.media import Accepted, accepted
 
 
+NO_CONTENT = 204
+
+
 class Exchange:
     """One HTTP request and its answer. Steps of the ladder fill it in; see `transport.ladder`.
 
@@ -64,9 +67,11 @@ class Exchange:
     async def answer(self, status: int, body: bytes = b"", headers: Pairs = ()) -> None:
         """Send a complete answer; a body is JSON."""
         self.started = True
-        head = [(b"content-length", b"%d" % len(body)), *headers, *self.extra_headers]
+        head = [*headers, *self.extra_headers]
         if body:
             head.insert(0, (b"content-type", b"application/json"))
+        if status != NO_CONTENT:  # which must not have one
+            head.append((b"content-length", b"%d" % len(body)))
         try:
             await self.send({"type": "http.response.start", "status": status, "headers": head})
             await self.send({"type": "http.response.body", "body": b"" if self.http_method == "HEAD" else body})
