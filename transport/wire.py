@@ -16,7 +16,7 @@ import trio
 
 from transport.outgoing import HIGH_WATER, PeerGone
 
-__all__ = ["DirectWire", "PeerGone", "QueuedWire", "Wire", "open_wire"]
+__all__ = ["DirectWire", "PeerGone", "QueuedWire", "Wire", "client_stalled", "open_wire"]
 
 Send = Callable[[Any], Awaitable[None]]
 
@@ -56,25 +56,37 @@ class DirectConnection(Protocol):
     """What a wire asks of `transport.connection.Connection`."""
 
     @property
-    def gone(self) -> bool: ...
+    def gone(self) -> bool:
+        """Nothing is sent any more."""
+        ...
 
     @property
-    def stalled(self) -> bool: ...
+    def stalled(self) -> bool:
+        """The client was dropped because it did not read."""
+        ...
 
     @property
-    def pending(self) -> int: ...
+    def pending(self) -> int:
+        """Bytes that wait for the client to read."""
+        ...
 
     @property
-    def write(self) -> Callable[[bytes], None]: ...
+    def write(self) -> Callable[[bytes], None]:
+        """Sends bytes without waiting and without failing."""
+        ...
 
-    async def room(self) -> None: ...
+    async def room(self) -> None:
+        """Wait until little enough is pending; raise PeerGone when nobody will read it."""
+        ...
 
 
 class MayStall(Protocol):
     """A connection, or a stream of one, that knows whether its client was dropped for not reading."""
 
     @property
-    def stalled(self) -> bool: ...
+    def stalled(self) -> bool:
+        """The client was dropped because it did not read."""
+        ...
 
 
 class DirectWire:
@@ -243,6 +255,17 @@ class QueuedWire:
             self._moved = None
 
 
+def client_stalled(scope: Any) -> bool:
+    """Whether the client of a request was dropped by our server because it did not read, and did not leave itself."""
+    return any(host.stalled for host in _hosts(scope))
+
+
+def _hosts(scope: Any) -> tuple[MayStall, ...]:
+    """The connection and the HTTP/2 stream of a request, if it came by our own server."""
+    state = scope.get("state") or {}
+    return tuple(state[key] for key in ("genmcp.connection", "genmcp.stream") if key in state)
+
+
 def open_wire(scope: Any, send: Send, write_deadline: float) -> Wire:
     """Choose the way for the frames of one response.
 
@@ -255,11 +278,9 @@ def open_wire(scope: Any, send: Send, write_deadline: float) -> Wire:
     Returns:
         A wire to be entered after the head and a first piece of the body were sent.
     """
-    state = scope.get("state") or {}
-    connection = state.get("genmcp.connection")
-    if connection is None:
+    hosts = _hosts(scope)
+    if not hosts:
         return QueuedWire(send, write_deadline=write_deadline)
     if scope["http_version"] == "1.1":
-        return DirectWire(connection)
-    stream = state.get("genmcp.stream")
-    return QueuedWire(send, write_deadline=inf, hosts=(connection,) if stream is None else (connection, stream))
+        return DirectWire(scope["state"]["genmcp.connection"])
+    return QueuedWire(send, write_deadline=inf, hosts=hosts)

@@ -18,7 +18,7 @@ from hypercorn.trio.worker_context import WorkerContext
 from hypercorn.utils import wrap_app
 
 from transport.connection import CONNECTION_KEY, Connection
-from transport.wire import PeerGone, open_wire
+from transport.wire import PeerGone, client_stalled, open_wire
 
 PIECE = b"x" * 2**16
 DEADLINE = 0.3  # write deadline of the hosts whose clients do not read
@@ -152,6 +152,7 @@ class Guestbook:
             except PeerGone:
                 visit.left.set()
             visit.wire_stalled = wire.stalled
+            assert client_stalled(scope) == wire.stalled
         await send({"type": "http.response.body", "body": b"data: end\n\n"})
 
     async def _socket(self, scope: Any, receive: Receive, send: Send, visit: Visit) -> None:
