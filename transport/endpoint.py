@@ -41,7 +41,8 @@ DISCARD_FOR = 1.0
 class Endpoint:
     """The ASGI application that `endpoint` makes. One call answers one HTTP request."""
 
-    def __init__(self, dispatcher: Dispatcher, rules: ladder.Rules, node: Node | None) -> None:
+    def __init__(self, server: Server[Any], dispatcher: Dispatcher, rules: ladder.Rules, node: Node | None) -> None:
+        self._server = server
         self._dispatcher = dispatcher
         self._rules = rules
         self._node = node
@@ -64,7 +65,7 @@ class Endpoint:
         if scope["type"] != "http":
             await _other_protocols(scope["type"], receive, send)
             return
-        node = node_of(scope, self._node)
+        node = node_of(self._server, self._node)
         exchange = Exchange(scope, receive, send)
         try:
             await self._serve(exchange, node)
@@ -164,8 +165,9 @@ def endpoint(
     """Make the ASGI application that serves `server`: mount it anywhere on trio.
 
     Args:
-        server: A `genmcp.Server`, usually a `genmcp.Suite`. It must be attached to the node.
-        node: The running node that workers live on; None takes the one of `transport.with_node`.
+        server: A `genmcp.Server`, usually a `genmcp.Suite`. When the first request comes it must run on a node:
+            `transport.serve`, `transport.with_node` and `server.attach` see to that.
+        node: The node that it must be; None takes any.
         path: Where the endpoint is, when it is the outermost application. Mounted below a path, it needs none.
         assigns: Values for `channel.meta.assigns` of every request.
         copy_assigns: Keys of `scope["state"]` that are copied over `assigns`, for what a middleware found out.
@@ -199,7 +201,7 @@ def endpoint(
     )
     limits = Limits(keep_alive=keep_alive, write_deadline=write_deadline, max_workers=max_workers, outbox=outbox)
     caller = Caller(assigns=assigns or {}, copy_assigns=tuple(copy_assigns), principal=principal)
-    return Endpoint(Dispatcher(server, caller, limits, worker or WorkerSettings()), rules, node)
+    return Endpoint(server, Dispatcher(server, caller, limits, worker or WorkerSettings()), rules, node)
 
 
 async def _other_protocols(kind: str, receive: Receive, send: Send) -> None:

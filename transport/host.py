@@ -7,14 +7,13 @@ first call says what to do (user demand L1).
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import trio
 
 from actors import Node
+from genmcp.server import Server
 from transport.asgi import Scope
-
-NODE_KEY = "genmcp.node"
-"""Where `transport.lifespan.with_node` leaves the node, in `scope["state"]`."""
 
 
 def require_trio() -> None:
@@ -36,22 +35,30 @@ def require_trio() -> None:
     )
 
 
-def node_of(scope: Scope, given: Node | None) -> Node:
-    """Return the node that requests of this scope run on.
+def node_of(server: Server[Any], expected: Node | None) -> Node:
+    """Return the node that a server runs on.
+
+    Args:
+        server: Whose requests are to be answered.
+        expected: The node that the endpoint was given, if it was.
 
     Raises:
-        RuntimeError: There is none; the text says how to get one.
+        RuntimeError: The server runs on no node, or on another one; the text says what to do.
     """
-    if given is not None:
-        return given
-    node = (scope.get("state") or {}).get(NODE_KEY)
-    if isinstance(node, Node):
-        return node
-    raise RuntimeError(
-        "This MCP endpoint has no running node. Wrap the outermost application: app = transport.with_node(app, "
-        "server), and serve it with a server that runs the lifespan protocol; or give a node that runs: "
-        "endpoint(server, node=node) inside `async with Node() as node, server.attach(node)`"
-    )
+    try:
+        node = server.node
+    except RuntimeError:
+        raise RuntimeError(
+            f"The MCP endpoint of {type(server).__name__} has no running node. Wrap the outermost application, app = "
+            "transport.with_node(app, server), and serve it with a server that runs the lifespan protocol; or run the "
+            "server yourself: async with Node() as node, server.attach(node)"
+        ) from None
+    if expected is not None and node is not expected:
+        raise RuntimeError(
+            f"The MCP endpoint of {type(server).__name__} was given {expected}, but the server is attached to {node}: "
+            "leave node= out, or attach the server to that node"
+        )
+    return node
 
 
 def local_path(scope: Scope) -> str:

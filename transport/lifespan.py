@@ -19,7 +19,7 @@ from typing import Any
 from actors import Node
 from genmcp.server import Server
 from transport.asgi import App, Receive, Scope, Send
-from transport.host import NODE_KEY, require_trio
+from transport.host import require_trio
 
 
 class WithNode:
@@ -31,34 +31,27 @@ class WithNode:
         self._app = app
         self._servers = servers
         self._make_node = make_node
-        self._node: Node | None = None
 
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
         """Serve one ASGI connection; that of the lifespan runs the node."""
         if scope["type"] == "lifespan":
             require_trio()
             await self._live(scope, receive, send)
-            return
-        if self._node is not None:
-            scope = {**scope, "state": {**(scope.get("state") or {}), NODE_KEY: self._node}}
-        await self._app(scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
 
     async def _live(self, scope: Scope, receive: Receive, send: Send) -> None:
         farewell: list[Any] = []
         async with AsyncExitStack() as running:
             try:
-                self._node = await running.enter_async_context(self._make_node())
+                node = await running.enter_async_context(self._make_node())
                 for server in self._servers:
-                    await running.enter_async_context(server.attach(self._node))
+                    await running.enter_async_context(server.attach(node))
             except Exception as error:
-                self._node = None
                 await receive()
                 await send({"type": "lifespan.startup.failed", "message": f"{type(error).__name__}: {error}"})
                 return
-            try:
-                await self._run_inner(scope, receive, send, farewell)
-            finally:
-                self._node = None
+            await self._run_inner(scope, receive, send, farewell)
         for message in farewell:
             await send(message)
 

@@ -4,7 +4,9 @@ import asyncio
 from typing import Any
 
 import pytest
+import trio
 
+from actors import Node
 from tests.transport.calls import Call, Probe, request
 from transport.endpoint import endpoint
 from transport.host import local_path, node_of, require_trio
@@ -32,9 +34,18 @@ def test_a_call_under_nothing_says_what_to_do() -> None:
 
 
 async def test_trio_is_enough() -> None:
-    require_trio()
-    with pytest.raises(RuntimeError, match="no running node"):
-        node_of({"state": {"genmcp.node": "not a node"}}, None)
+    await trio.lowlevel.checkpoint()
+    require_trio()  # does not raise
+    assert trio.lowlevel.in_trio_task()
+
+
+async def test_an_endpoint_serves_only_on_the_node_it_was_given() -> None:
+    server = Probe()
+    async with Node() as node, server.attach(node):
+        assert node_of(server, None) is node
+        assert node_of(server, node) is node
+        with pytest.raises(RuntimeError, match=r"was given .* but the server is attached to"):
+            node_of(server, Node())
 
 
 @pytest.mark.parametrize(
