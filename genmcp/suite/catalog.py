@@ -10,7 +10,8 @@ from genmcp.channel import Channel
 from genmcp.errors import CallbackReturnError, ConfigurationError
 from genmcp.mcp import v2607 as mcp
 from genmcp.suite.extension import Extension
-from genmcp.suite.tool import CacheHint, Tool
+from genmcp.suite.pagination import paginate, sliced
+from genmcp.suite.tool import Tool
 
 LOG = logging.getLogger("genmcp")
 
@@ -18,7 +19,8 @@ LOG = logging.getLogger("genmcp")
 class ToolCatalog:
     """Looks tools up by name and lists them; direct tools first, then each extension's, first name wins."""
 
-    def __init__(self, extensions: Sequence[Extension]) -> None:
+    def __init__(self, extensions: Sequence[Extension], page_size: int | None = None) -> None:
+        self._page_size = page_size
         self._tools: dict[str, Tool[Any, Any]] = {}
         self._extensions = [extension for extension in extensions if type(extension).tools is not Extension.tools]
 
@@ -78,21 +80,16 @@ class ToolCatalog:
             added.extend(tools)
         return added
 
-    async def list(self, channel: Channel) -> mcp.ListToolsResult:
+    async def list(self, cursor: str | None, channel: Channel) -> mcp.ListToolsResult:
         """Answer `tools/list`."""
         tools = await self.visible(channel)
         hints = [tool.cache for tool in tools]
+        source = sliced("", "tools", tools, lambda tool: tool.name, hints, self._page_size)
         varies = any(extension.varies for extension in self._extensions)
-        scope, ttl = merged_hint(hints, varies=varies)
-        return mcp.list_tools_result([tool.contract.wire for tool in tools], cache_scope=scope, ttl_ms=ttl)
-
-
-def merged_hint(hints: Sequence[CacheHint], *, varies: bool) -> CacheHint:
-    """Return the hint for a list: the smallest ttl; public only if everything on it is and nothing varies (K-08)."""
-    if not hints:
-        return ("private", 0)
-    public = not varies and all(scope == "public" for scope, _ in hints)
-    return ("public" if public else "private", min(ttl for _, ttl in hints))
+        found = await paginate("tools/list", [source], cursor, channel, varies=varies)
+        scope, ttl = found.hint
+        wire = [tool.contract.wire for tool in found.items]
+        return mcp.list_tools_result(wire, found.cursor, cache_scope=scope, ttl_ms=ttl)
 
 
 def as_tool(given: object) -> Tool[Any, Any]:

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from genmcp.channel import Channel
+from genmcp.suite.prompt import PromptRepo
+from genmcp.suite.resource import ResourceRepo
 from genmcp.suite.tool import Tool
 
 
@@ -30,5 +32,15 @@ class Extension:
 
     async def tools(self, channel: Channel, /) -> Sequence[Tool[Any, Any]]:
         """Return the tools that this request may see. The default has none."""
+        del channel
+        return ()
+
+    async def resources(self, channel: Channel, /) -> Sequence[ResourceRepo]:
+        """Return the repositories and decorated resources that this request may see. The default has none."""
+        del channel
+        return ()
+
+    async def prompts(self, channel: Channel, /) -> Sequence[PromptRepo]:
+        """Return the repositories and decorated prompts that this request may see. The default has none."""
         del channel
         return ()

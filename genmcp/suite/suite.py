@@ -10,28 +10,46 @@ Purpose: describe *what* to expose; the Suite does the protocol. It routes each 
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final, Protocol, TypeAlias, TypeVar
 
 from actors import Child, Node
 from genmcp.channel import Channel
-from genmcp.errors import ConfigurationError, MethodNotFound, UnknownTool
+from genmcp.errors import MethodNotFound, UnknownTool
 from genmcp.mcp import v2607 as mcp
 from genmcp.schema import HeaderParam
 from genmcp.server import Error, Result, Server, Stop, Stream
 from genmcp.suite.catalog import ToolCatalog
-from genmcp.suite.changes import TOOLS_CHANGED, Changes, publish
+from genmcp.suite.changes import (
+    PROMPTS_CHANGED,
+    RESOURCES_CHANGED,
+    TOOLS_CHANGED,
+    Changes,
+    publish,
+    publish_updated,
+)
 from genmcp.suite.extension import Extension
 from genmcp.suite.identity import Identity
 from genmcp.suite.listen import listen
+from genmcp.suite.options import as_children, as_extensions, as_handler, as_page_size
+from genmcp.suite.prompt import PromptRepo
+from genmcp.suite.prompt_catalog import PromptCatalog
+from genmcp.suite.resource import ResourceRepo
+from genmcp.suite.resource_catalog import ResourceCatalog
 from genmcp.suite.subscription import SubscriptionCapabilities, SubscriptionHandler
 from genmcp.suite.tool import Tool
 from genmcp.suite.tool_calls import call_tool
 
 ToolT = TypeVar("ToolT", bound="Tool[Any, Any]")
+ResourceT = TypeVar("ResourceT", bound=ResourceRepo)
+PromptT = TypeVar("PromptT", bound=PromptRepo)
 Lifespan = Callable[["Suite"], AbstractAsyncContextManager["Mapping[str, Any] | None"]]
+
+Addable: TypeAlias = (
+    Tool[Any, Any] | type[Tool[Any, Any]] | ResourceRepo | type[ResourceRepo] | PromptRepo | type[PromptRepo]
+)
+"""What can be added to a running Suite."""
 
 BUILT_IN: Final = Changes
 """The default of `subscription_handler=`: the built-in handler, which serves what the Suite itself knows."""
@@ -50,7 +68,7 @@ class Owner(Protocol):
 
 
 class Suite(Server["Owner | None"]):
-    """A server made of tools and extensions; see the module.
+    """A server made of tools, resources, prompts and extensions; see the module.
 
     Args:
         server_name: Who this is, for programs. Required, not empty.
@@ -62,6 +80,10 @@ class Suite(Server["Owner | None"]):
         instructions: How a model should use the server; not a repeat of the tools' descriptions.
         send_server_info: Put the identity into every result's `_meta` (M-11).
         tools: `Tool` instances or classes, or functions decorated with `@tool`. Names are unique.
+        resources: `ResourceRepo` instances or classes, or functions decorated with `@resource`. No two own the same.
+        prompts: `PromptRepo` instances or classes, or functions decorated with `@prompt`. No two own the same.
+        page_size: How many tools, decorated resources, templates and decorated prompts make a page of their list;
+            None: all of them. Repositories make pages of their own.
         extensions: Providers computed for each request.
         subscription_handler: Who serves `subscriptions/listen`; None serves and advertises none.
         children: Background actors (`async def` functions or `Child`), started before the first request, in order,
@@ -89,6 +111,9 @@ class Suite(Server["Owner | None"]):
         instructions: str | None = None,
         send_server_info: bool = True,
         tools: Sequence[Tool[Any, Any] | type[Tool[Any, Any]]] = (),
+        resources: Sequence[ResourceRepo | type[ResourceRepo]] = (),
+        prompts: Sequence[PromptRepo | type[PromptRepo]] = (),
+        page_size: int | None = None,
         extensions: Sequence[Extension | type[Extension]] = (),
         subscription_handler: SubscriptionHandler[Any] | type[SubscriptionHandler[Any]] | None = BUILT_IN,
         children: Sequence[Child | Callable[..., Any]] = (),
@@ -108,9 +133,16 @@ class Suite(Server["Owner | None"]):
             protocol_extensions=protocol_extensions,
             experimental=experimental,
         )
-        self._tools = ToolCatalog(as_extensions(extensions))
-        for given in tools:
-            self._tools.add(given)
+        asked, size = as_extensions(extensions), as_page_size(page_size)
+        self._tools = ToolCatalog(asked, size)
+        self._resources = ResourceCatalog(asked, size)
+        self._prompts = PromptCatalog(asked, size)
+        for tool in tools:
+            self._tools.add(tool)
+        for resource in resources:
+            self._resources.add(resource)
+        for prompt in prompts:
+            self._prompts.add(prompt)
         self._subscriptions = as_handler(subscription_handler)
         if isinstance(self._subscriptions, Changes):
             self._subscriptions.offer(self._changing)
@@ -124,21 +156,47 @@ class Suite(Server["Owner | None"]):
         self.add(tool)
         return tool
 
-    def add(self, provider: Tool[Any, Any] | type[Tool[Any, Any]], /) -> None:
-        """Add a provider and say that the list has changed.
+    def resource(self, resource: ResourceT, /) -> ResourceT:
+        """Add a resource, as a decorator above `@resource`; the same as `add`."""
+        self.add(resource)
+        return resource
+
+    def prompt(self, prompt: PromptT, /) -> PromptT:
+        """Add a prompt, as a decorator above `@prompt`; the same as `add`."""
+        self.add(prompt)
+        return prompt
+
+    def add(self, provider: Addable, /) -> None:
+        """Add a provider and say that its list has changed.
 
         Raises:
-            ConfigurationError: It is wrong, or its name is taken.
+            ConfigurationError: It is wrong, or its name, URI or prefix is taken.
         """
-        self._tools.add(provider)
-        self.tools_changed()
+        kind = provider if isinstance(provider, type) else type(provider)
+        if issubclass(kind, ResourceRepo):
+            self._resources.add(provider)
+            self.resources_changed()
+        elif issubclass(kind, PromptRepo):
+            self._prompts.add(provider)
+            self.prompts_changed()
+        else:
+            self._tools.add(provider)
+            self.tools_changed()
 
     def remove(self, name: str, /) -> bool:
-        """Remove the tool of that name and say that the list has changed. Returns False if there is none."""
-        removed = self._tools.remove(name)
-        if removed:
+        """Remove what has that name, URI, template or prefix, and say that its list has changed.
+
+        Returns:
+            False if nothing has.
+        """
+        tool, resource, prompt = self._tools.remove(name), self._resources.remove(name), self._prompts.remove(name)
+        if tool:
             self.tools_changed()
-        return removed
+        if resource:
+            self.resources_changed()
+        if prompt:
+            self.prompts_changed()
+        return tool or resource or prompt
 
     def tools_changed(self, *, principal: str | None = None) -> int:
         """Tell every open stream that asked for it that the tools have changed, from any thread.
@@ -149,9 +207,30 @@ class Suite(Server["Owner | None"]):
         Returns:
             The subscribers that were told; 0 before the Suite runs on a node.
         """
-        if self._node is None:
-            return 0
-        return publish(self._node.registry, TOOLS_CHANGED, mcp.ToolListChangedNotification(), principal)
+        return self._publish(TOOLS_CHANGED, mcp.ToolListChangedNotification(), principal)
+
+    def prompts_changed(self, *, principal: str | None = None) -> int:
+        """Tell every open stream that asked for it that the prompts have changed; see `tools_changed`."""
+        return self._publish(PROMPTS_CHANGED, mcp.PromptListChangedNotification(), principal)
+
+    def resources_changed(self, *, principal: str | None = None) -> int:
+        """Tell every open stream that asked for it that the resources have changed; see `tools_changed`."""
+        return self._publish(RESOURCES_CHANGED, mcp.ResourceListChangedNotification(), principal)
+
+    def resource_updated(self, uri: str, /, *, principal: str | None = None) -> int:
+        """Tell every open stream that asked for this resource, or a parent of it, that it has changed.
+
+        Args:
+            uri: The resource.
+            principal: Tell only this caller's streams.
+
+        Returns:
+            As `tools_changed`.
+        """
+        return 0 if self._node is None else publish_updated(self._node.registry, uri, principal)
+
+    def _publish(self, topic: str, notification: mcp.ServerNotification, principal: str | None) -> int:
+        return 0 if self._node is None else publish(self._node.registry, topic, notification, principal)
 
     # -- the behaviour
 
@@ -169,12 +248,24 @@ class Suite(Server["Owner | None"]):
             case mcp.CallToolRequest() if self._tools.offered:
                 return await self._call_tool(request, channel)
             case mcp.ListToolsRequest() if self._tools.offered:
-                return Result(await self._tools.list(channel))
+                return Result(await self._tools.list(request.params.cursor, channel))
+            case mcp.ReadResourceRequest() if self._resources.offered:
+                return await self._resources.read(request, channel)
+            case mcp.ListResourcesRequest() if self._resources.offered:
+                return Result(await self._resources.list(request.params.cursor, channel))
+            case mcp.ListResourceTemplatesRequest() if self._resources.offered:
+                return Result(await self._resources.list_templates(request.params.cursor, channel))
+            case mcp.GetPromptRequest() if self._prompts.offered:
+                return await self._prompts.get(request, channel)
+            case mcp.ListPromptsRequest() if self._prompts.offered:
+                return Result(await self._prompts.list(request.params.cursor, channel))
+            case mcp.CompleteRequest() if await self._completes(channel):
+                return Result(await self._complete(request.params, channel))
             case mcp.SubscriptionsListenRequest() if self._subscriptions is not None:
-                stream = await listen(self._subscriptions, request, channel, self._may_subscribe)
+                stream = await listen(self._subscriptions, request, channel, self._resources.may_subscribe)
                 return Stream(stream)
             case mcp.DiscoverRequest():
-                return Result(self.identity.discover(self._capabilities(channel)))
+                return Result(self.identity.discover(await self._capabilities(channel)))
         return Error(MethodNotFound(request.method))
 
     async def handle_message(
@@ -196,19 +287,36 @@ class Suite(Server["Owner | None"]):
             return Error(UnknownTool(request.params.name))
         return await call_tool(tool, request, channel, channel._default_timeout)
 
-    async def _may_subscribe(self, uri: str, channel: Channel) -> bool:
-        del uri, channel
-        return False
+    async def _completes(self, channel: Channel) -> bool:
+        return await self._prompts.completes(channel) or await self._resources.completes(channel)
+
+    async def _complete(self, params: mcp.CompleteRequestParams, channel: Channel) -> mcp.CompleteResult:
+        context = params.context.arguments if params.context is not None else {}
+        if isinstance(params.ref, mcp.PromptReference):
+            return await self._prompts.complete(params.ref.name, params.argument, context, channel)
+        return await self._resources.complete(params.ref.uri, params.argument, context, channel)
 
     def _changing(self) -> SubscriptionCapabilities:
         """What may change in this Suite, for the built-in handler."""
-        return {"tools_list_changed": self._tools.offered}
+        return {
+            "tools_list_changed": self._tools.offered,
+            "prompts_list_changed": self._prompts.offered,
+            "resources_list_changed": self._resources.offered,
+            "resources_updated": self._resources.offered,
+        }
 
-    def _capabilities(self, channel: Channel) -> dict[str, Any]:
+    async def _capabilities(self, channel: Channel) -> dict[str, Any]:
         told = {} if self._subscriptions is None else self._subscriptions.subscription_capabilities(channel)
         found: dict[str, Any] = {}
         if self._tools.offered:
             found["tools"] = {"listChanged": True} if told.get("tools_list_changed") else {}
+        if self._resources.offered:
+            resources = {"listChanged": told.get("resources_list_changed"), "subscribe": told.get("resources_updated")}
+            found["resources"] = {name: True for name, value in resources.items() if value}
+        if self._prompts.offered:
+            found["prompts"] = {"listChanged": True} if told.get("prompts_list_changed") else {}
+        if await self._completes(channel):
+            found["completions"] = {}
         return found
 
     def header_parameters(self, tool_name: str, /) -> Mapping[str, HeaderParam]:
@@ -229,37 +337,3 @@ class Suite(Server["Owner | None"]):
                 supervisor = await node.supervise(self._children)
                 stack.push_async_callback(supervisor.stop)
             yield
-
-
-def as_extensions(given: Sequence[Extension | type[Extension]]) -> list[Extension]:
-    """Return the extensions that the option `extensions=` stands for."""
-    made: list[Extension] = []
-    for item in given:
-        extension: object = item() if isinstance(item, type) and issubclass(item, Extension) else item
-        if not isinstance(extension, Extension):
-            raise ConfigurationError(f"extensions: expected an Extension or a class of one, got {item!r}")
-        made.append(extension)
-    return made
-
-
-def as_handler(
-    given: SubscriptionHandler[Any] | type[SubscriptionHandler[Any]] | None,
-) -> SubscriptionHandler[Any] | None:
-    """Return the handler that the option `subscription_handler=` stands for."""
-    made = given() if isinstance(given, type) and issubclass(given, SubscriptionHandler) else given
-    if made is not None and not isinstance(made, SubscriptionHandler):
-        raise ConfigurationError(
-            f"subscription_handler: expected a SubscriptionHandler, a class of one or None, got {made!r}"
-        )
-    return made
-
-
-def as_children(given: Sequence[Child | Callable[..., Any]]) -> list[Child]:
-    """Return the children that the option `children=` stands for."""
-    made = []
-    for item in given:
-        child = item if isinstance(item, Child) else Child(item) if inspect.iscoroutinefunction(item) else None
-        if child is None:
-            raise ConfigurationError(f"children: expected an async def function or Child(fn, …), got {item!r}")
-        made.append(child)
-    return made
