@@ -4,9 +4,8 @@
     from actors import Call, Node, current
 
     async def pong():
-        while True:
-            call = await current().receive(match=Call)
-            current().registry.reply(call.from_, "pong")
+        call = await current().receive(match=Call)
+        current().registry.reply(call.from_, "pong")
 
     async def main():
         async with Node(name="main") as node:

@@ -222,10 +222,10 @@ class Supervisor:
         reason: ExitReason | None = down.reason
         while reason is not None and child.comes_back(reason):
             self._count_restart(child, reason)
-            with contextlib.suppress(StoppedError):
+            try:
                 reason = await self._start(index, child)
-                continue
-            return  # the node is stopping
+            except StoppedError:  # the node is stopping: nothing comes back
+                return
 
     def _count_restart(self, child: Child, reason: ExitReason) -> None:
         now = trio.current_time()

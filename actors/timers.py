@@ -79,8 +79,8 @@ class Timer:
             self._action = None
             self._table.forget_one()
             for cell in self._cells:
-                if cell.timers is not None:
-                    cell.timers.discard(self)
+                assert cell.timers is not None
+                cell.timers.remove(self)
 
     def fire(self, now: float) -> bool:
         """Do it; True if it is to be done again, at `deadline`. Ticks that were missed are left out."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 import trio
 
-from actors import Call, Delivery, Node, Shutdown, StoppedError, current
+from actors import Call, Delivery, Killed, Node, NoProcess, Shutdown, StoppedError, current
 from actors.testing import Probe, running_node, settle
 
 
@@ -177,6 +177,39 @@ async def test_abandoned_thread_does_not_hold_its_actor(node: Node) -> None:
     node.registry.stop(pid, Shutdown("left"))
     assert await node.wait(pid) == Shutdown("left")
     gate.set()
+
+
+async def test_actor_waits_for_a_thread_that_is_not_abandoned(node: Node, caplog: pytest.LogCaptureFixture) -> None:
+    started, gate = threading.Event(), threading.Event()
+
+    def blocking() -> None:
+        started.set()
+        gate.wait(10)
+
+    async def body() -> None:
+        await trio.to_thread.run_sync(blocking)
+
+    pid = node.spawn(body)
+    await trio.to_thread.run_sync(started.wait)
+    node.registry.kill(pid)
+    await settle()
+    assert node.actor(pid) is not None
+    gate.set()
+    assert await node.wait(pid) == Killed()
+
+
+async def test_message_that_cannot_be_compared_ends_no_run(node: Node) -> None:
+    class Odd:
+        __hash__ = None  # type: ignore[assignment] # equality that fails, as of an array
+
+        def __eq__(self, other: object) -> bool:
+            raise RuntimeError
+
+    pid = node.spawn(sleep, capacity=1)
+    node.registry.subscribe("news", pid)
+    await settle()
+    await in_thread(lambda: [node.registry.publish("news", Odd()) for _ in range(3)])
+    assert await node.wait(pid) in (Shutdown("overloaded"), NoProcess())
 
 
 def test_thread_finds_nobody_when_the_run_is_over() -> None:

@@ -271,18 +271,23 @@ async def test_started_without_a_supervisor_is_nothing(node: Node) -> None:
     assert await node.wait(node.spawn(body)) == Normal()
 
 
-async def test_nothing_is_restarted_while_the_node_stops(log: Log, caplog: pytest.LogCaptureFixture) -> None:
+async def test_nothing_is_restarted_while_the_node_stops(caplog: pytest.LogCaptureFixture) -> None:
+    seen: list[object] = []
     async with running_node() as node:
 
         async def last_words() -> None:
             try:
                 await trio.sleep_forever()
             finally:
-                node.registry.kill("child")
+                with current().clean_up():
+                    node.registry.kill("child")
+                    await settle()
+                    seen.append(node.registry.whereis("child"))
 
         node.spawn(last_words)
         await node.supervise([Child(trio.sleep_forever, name="child")])
         await settle()
+    assert seen == [None]
     assert [record for record in caplog.records if record.levelno >= logging.ERROR] == []
 
 
