@@ -105,6 +105,19 @@ async def test_an_application_without_a_lifespan_is_given_one() -> None:
     assert log == ["lifespan.startup.complete", "lifespan.shutdown.complete"]
 
 
+async def test_a_failing_shutdown_is_not_hidden() -> None:
+    async def inner(scope: Any, receive: Any, send: Any) -> None:
+        await receive()
+        await send({"type": "lifespan.startup.complete"})
+        raise ValueError("broken")
+
+    async def nothing(*_: Any) -> Any:
+        await trio.lowlevel.checkpoint()
+
+    with pytest.raises(ValueError, match="broken"):
+        await with_node(inner)({"type": "lifespan"}, nothing, nothing)
+
+
 async def test_the_node_has_stopped_before_the_shutdown_is_said() -> None:
     log: list[str] = []
     nodes: list[Node] = []

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import logging
+from typing import Any
 
 import pytest
 
@@ -133,6 +134,12 @@ def test_null_passes_only_when_listed() -> None:
 def test_an_entry_that_is_no_origin_is_refused(entry: str) -> None:
     with pytest.raises(ValueError, match="is not an origin"):
         OriginPolicy([entry])
+
+
+@pytest.mark.parametrize("policy", [HostPolicy, OriginPolicy])
+def test_an_entry_that_is_no_text_is_refused(policy: Any) -> None:
+    with pytest.raises(ValueError, match="5 is not a string"):
+        policy([5])
 
 
 def test_origin_memory_is_bounded() -> None:

@@ -426,6 +426,60 @@ async def test_events_that_arrive_while_the_head_is_sent_keep_their_order(
     assert case.client.events == ["0", "1", "2", "3", "4", "5", '"done"']
 
 
+async def test_a_wire_that_is_full_at_once_keeps_the_order(make: Make, autojump_clock: MockClock) -> None:
+    case = make()
+    opening = case.client.send
+
+    async def send(message: dict[str, Any]) -> None:
+        await opening(message)
+        if message.get("more_body"):
+            assert case.put("one")
+            assert case.put("two")
+
+    case.send = send
+    case.wire.full = True
+    await case.open()
+    assert case.put("three")
+    assert case.client.events == []
+    case.wire.set(full=False)
+    await trio.testing.wait_all_tasks_blocked()
+    assert case.put("four")
+    case.end("done")
+    await case.done.wait()
+    assert case.client.events == ['"one"', '"two"', '"three"', '"four"', '"done"']
+
+
+async def test_a_wire_that_is_lost_at_once_is_a_client_that_left(make: Make, autojump_clock: MockClock) -> None:
+    case = make()
+    opening = case.client.send
+
+    async def send(message: dict[str, Any]) -> None:
+        await opening(message)
+        if message.get("more_body"):
+            assert case.put("one")
+
+    case.send = send
+    case.wire.gone = True
+    await case.open()
+    assert (case.told, case.client.complete) == (["client_gone"], False)
+
+
+async def test_events_of_the_body_are_not_taken_for_leaving(make: Make, autojump_clock: MockClock) -> None:
+    case = make()
+    incoming = [{"type": "http.request", "body": b"", "more_body": False}] * 2
+    leaving = case.client.receive
+
+    async def receive() -> dict[str, Any]:
+        return incoming.pop() if incoming else await leaving()
+
+    case.client.receive = receive  # type: ignore[method-assign]  # as a server that repeats the end of the body
+    case.run()
+    await trio.sleep(1)
+    case.end("done")
+    await case.done.wait()
+    assert (case.told, case.client.body) == ([], b'"done"')
+
+
 # -- a client that leaves
 
 
