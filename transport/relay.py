@@ -32,7 +32,7 @@ from transport import sse
 from transport.asgi import Pairs, Receive, Scope, Send
 from transport.body import ClientLeftError
 from transport.codec import Codec, no_answer
-from transport.wire import PeerGone, Wire, open_wire
+from transport.wire import PeerGone, Wire, client_stalled, open_wire
 
 Leaving = Literal["client_gone", "stalled"]
 
@@ -296,5 +296,5 @@ class Relay:
 
     def _how(self) -> Leaving:
         """Say whether the client was dropped by us, for not reading."""
-        witness = self._wire or (self._scope.get("state") or {}).get("genmcp.connection")
-        return "stalled" if getattr(witness, "stalled", False) else "client_gone"
+        stalled = client_stalled(self._scope) if self._wire is None else self._wire.stalled
+        return "stalled" if stalled else "client_gone"
