@@ -29,6 +29,7 @@ from genmcp.meta import ChannelMeta
 from genmcp.server import Error, InputRequired, Result, Server, Stop, Stream
 from genmcp.suite import (
     Changes,
+    DirectoryResources,
     Extension,
     FunctionPrompt,
     FunctionResource,
@@ -58,6 +59,7 @@ __all__ = [
     "ChannelMeta",
     "ConfigurationError",
     "Declined",
+    "DirectoryResources",
     "Dismissed",
     "Error",
     "ExpiredCursor",

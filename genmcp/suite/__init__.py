@@ -4,6 +4,7 @@ One behaviour a file. Nothing here knows of HTTP; what a provider needs of its r
 """
 
 from genmcp.suite.changes import Changes
+from genmcp.suite.directory import DirectoryResources
 from genmcp.suite.extension import Extension
 from genmcp.suite.function_prompt import FunctionPrompt, prompt
 from genmcp.suite.function_resource import FunctionResource, resource
@@ -18,6 +19,7 @@ from genmcp.suite.tool import Tool
 __all__ = [
     "BUILT_IN",
     "Changes",
+    "DirectoryResources",
     "Extension",
     "FunctionPrompt",
     "FunctionResource",

@@ -123,8 +123,11 @@ class ResourceCatalog:
         owner = next((found for base in (uri, *lineage(uri)) if (found := shelf.owner(base)) is not None), None)
         if owner is None:
             return False
-        with calling(owner, "may_subscribe") as name:
-            allowed: object = await owner.may_subscribe(uri, channel)
+        try:
+            with calling(owner, "may_subscribe") as name:
+                allowed: object = await owner.may_subscribe(uri, channel)
+        except ResourceNotFound:
+            return False
         if not isinstance(allowed, bool):
             raise CallbackReturnError(name, allowed, "True or False")
         return allowed
