@@ -36,6 +36,17 @@ class Asking:
     """
 
     _dialogue: Dialogue | None = None
+    _request: mcp.ClientRequest | None = None
+
+    @property
+    def input_responses(self) -> Mapping[str, mcp.InputResponse]:
+        """The answers that this run began with, by key: those to the `InputRequired` that led to it. Else empty."""
+        return getattr(getattr(self._request, "params", None), "input_responses", None) or {}
+
+    @property
+    def request_state(self) -> Any:
+        """The state of the `InputRequired` that led to this run. Else None."""
+        return getattr(getattr(self._request, "params", None), "request_state", None)
 
     @overload
     async def elicit(

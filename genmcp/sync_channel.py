@@ -72,6 +72,16 @@ class SyncChannel:
         return self._channel.progress_token
 
     @property
+    def input_responses(self) -> Mapping[str, mcp.InputResponse]:
+        """The answers that this run began with; see `Channel.input_responses`."""
+        return self._channel.input_responses
+
+    @property
+    def request_state(self) -> Any:
+        """The state of the `InputRequired` that led to this run. Else None."""
+        return self._channel.request_state
+
+    @property
     def log_level(self) -> mcp.LoggingLevel | None:
         """The lowest level of log message that the client wants, or None."""
         return self._channel.log_level

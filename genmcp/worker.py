@@ -242,6 +242,7 @@ class Worker:
             question = self._answered(self._round)
             if question is not None:
                 return Result(question)
+        self._channel._request = self._request
         outcome: Outcome = await self._server.handle_request(self._request, self._channel, state)
         self._check("handle_request", outcome, Result | Error | Stream, "Result, Error or Stream")
         if isinstance(self._request, mcp.DiscoverRequest):
