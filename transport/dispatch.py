@@ -13,8 +13,8 @@ from typing import Any
 import msgspec
 import trio
 
-from actors import ExitReason, Node, Pid, StoppedError
-from genmcp.mcp import InternalError, McpError
+from actors import Node, Pid, StoppedError
+from genmcp.mcp import ExpiredRequestState, InternalError, InvalidRequestState, McpError
 from genmcp.mcp import v2607 as mcp
 from genmcp.server import Server
 from genmcp.worker import RequestContext, WorkerSettings, start_notification, start_request
@@ -75,12 +75,12 @@ class Dispatcher:
         self._caller = caller
         self._limits = limits
         self._worker = worker
-        self._live = 0
+        self._live: set[Pid] = set()
 
     @property
     def live(self) -> int:
         """How many workers of this endpoint live."""
-        return self._live
+        return len(self._live)
 
     async def request(self, exchange: Exchange, node: Node, request: mcp.Request) -> None:
         """Answer one request.
@@ -108,6 +108,9 @@ class Dispatcher:
             worker = start_request(node, self._server, request, relay, context, self._worker)
         except StoppedError:
             raise refusal.stopping(self._limits.retry_after) from None
+        except (InvalidRequestState, ExpiredRequestState) as error:
+            error.status = error.status_after_dispatch  # a state is for handlers to judge, whoever opens it for them
+            raise
         self._count(node, worker.pid)
         relay.on_leaving(worker.client_gone)
         exchange.started = True
@@ -144,12 +147,10 @@ class Dispatcher:
         await exchange.answer(202)
 
     def _require_room(self) -> None:
-        if self._live >= self._limits.max_workers:
+        if len(self._live) >= self._limits.max_workers:
             raise refusal.overloaded(self._limits.max_workers, self._limits.retry_after)
 
     def _count(self, node: Node, pid: Pid) -> None:
-        self._live += 1
-        node.on_exit(pid, self._ended)
-
-    def _ended(self, reason: ExitReason) -> None:
-        self._live -= 1
+        if pid not in self._live:  # a retry may have been given to the worker that waits for it
+            self._live.add(pid)
+            node.on_exit(pid, lambda _: self._live.discard(pid))

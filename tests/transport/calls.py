@@ -29,6 +29,8 @@ class Probe(Server[Any]):
         self.notes: list[str] = []
         self.channels: list[Channel] = []
 
+    opens_request_state = True
+
     async def init(self) -> None:
         return None
 
@@ -56,6 +58,10 @@ class Probe(Server[Any]):
                     raise
                 if "then" in arguments:
                     return Error(McpError(arguments["then"], "as asked"))
+            case "ask":
+                for _ in range(arguments["rounds"]):
+                    await channel.elicit("Well?", {"type": "object", "properties": {"ok": {"type": "boolean"}}})
+                await trio.sleep(arguments["seconds"])
             case "progress":
                 for step in range(1, arguments["steps"] + 1):
                     await trio.sleep(0.1)

@@ -8,7 +8,7 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from tests.transport.calls import Answer, Call, Site, open_site, request
+from tests.transport.calls import META, Answer, Call, Site, open_site, request
 
 CANCELLED = "notifications/cancelled"
 
@@ -87,6 +87,43 @@ async def test_a_killed_worker_is_answered(site: Site, autojump_clock: MockClock
         await trio.sleep(1)
         site.node.registry.kill(site.server.channels[0].pid)
     assert (answers[0].status, answers[0].code) == (200, -32603)
+
+
+# -- conversations
+
+
+def asked(rounds: int = 2, seconds: float = 0, **params: Any) -> dict[str, Any]:
+    meta: dict[str, Any] = {f"{META}clientCapabilities": {"elicitation": {}}}
+    return request("tools/call", meta=meta, name="ask", arguments={"rounds": rounds, "seconds": seconds}, **params)
+
+
+def answers_to(result: dict[str, Any]) -> dict[str, Any]:
+    """The params with which a client retries a request whose questions it has answered."""
+    answers = {key: {"action": "accept", "content": {"ok": True}} for key in result["inputRequests"]}
+    return {"requestState": result["requestState"], "inputResponses": answers}
+
+
+async def test_a_retry_goes_to_the_worker_that_waits_and_counts_once(site: Site, autojump_clock: MockClock) -> None:
+    result = (await site.post(asked())).json["result"]
+    for _ in range(2):
+        assert (result["resultType"], site.app.live_workers) == ("input_required", 1)
+        result = (await site.post(asked(**answers_to(result)))).json["result"]
+    assert (result["resultType"], site.app.live_workers) == ("complete", 0)
+    assert len(site.server.channels) == 1
+
+
+async def test_a_request_state_that_is_refused_is_200(site: Site) -> None:
+    answer = await site.post(asked(requestState="forged", inputResponses={}))
+    assert (answer.status, answer.code, answer.json["id"]) == (200, -32602, 7)
+
+
+async def test_leaving_a_retry_cancels_the_worker_that_waited(site: Site, autojump_clock: MockClock) -> None:
+    result = (await site.post(asked(1, 30))).json["result"]
+    await trio.sleep(100)
+    assert site.app.live_workers == 1
+    await site.call(Call(message=asked(1, 30, **answers_to(result)), leave_after=0.3))
+    await trio.testing.wait_all_tasks_blocked()
+    assert (site.server.notes, site.app.live_workers) == (["closed client_gone"], 0)
 
 
 # -- who calls
