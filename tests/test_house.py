@@ -259,7 +259,8 @@ def test_a_face_lists_exactly_its_public_names(package: str) -> None:
 
 
 def test_importing_genmcp_is_fast() -> None:
-    clock = "import time; start = time.perf_counter(); import genmcp; print(time.perf_counter() - start)"
+    # Processor time: other work on the machine must not decide.
+    clock = "import time; start = time.process_time(); import genmcp; print(time.process_time() - start)"
     attempts: list[float] = []
     while len(attempts) < 5 and min(attempts, default=1.0) > SLOWEST_IMPORT:
         attempts.append(float(run_python(clock)))
@@ -272,7 +273,7 @@ def test_importing_genmcp_brings_no_front() -> None:
 
 
 def test_every_test_checks_something() -> None:
-    checking = re.compile(r"Assert\(|attr='(raises|warns)'|'(assert|check|expect|verify)_?\w*'")
+    checking = re.compile(r"Assert\(|attr='(raises|warns)'|'(assert|check|expect|verify|perform)_?\w*'")
     idle = [
         f"{path.relative_to(ROOT)}:{node.lineno} {node.name}"
         for path in sorted((ROOT / "tests").rglob("test_*.py"))
