@@ -18,6 +18,7 @@ LOG = logging.getLogger("genmcp")
 
 ANY = "*"
 _REMEMBERED = 256
+_NOT_IN_NAMES = frozenset("/*?#@ \t")
 _DEFAULT_PORTS = {"http": ":80", "https": ":443"}
 
 
@@ -153,16 +154,18 @@ def _as_list(entries: Iterable[str], option: str) -> tuple[str, ...]:
 def _required_hostname(entry: str) -> str:
     address = _address(entry)
     name = str(address) if address is not None else hostname(entry)
-    if name is None or "/" in name:
-        raise ValueError(f"allowed_hosts: {entry!r} is not a host name; write it like mcp.example.com, or * for any")
+    if name is None or _NOT_IN_NAMES.intersection(name):
+        raise ValueError(
+            f"allowed_hosts: {entry!r} is not a host name; write it like mcp.example.com, each by itself, or * for any"
+        )
     return name
 
 
 def _required_origin(entry: str) -> str:
     scheme, separator, authority = entry.partition("://")
-    if entry != "null" and (not separator or not scheme or not authority or "/" in authority):
+    if entry != "null" and (not separator or not scheme or not authority or _NOT_IN_NAMES.intersection(authority)):
         raise ValueError(
             f"allowed_origins: {entry!r} is not an origin; write it as browsers send it, like https://app.example.com "
-            "(scheme, host and port, no path), or * for any"
+            "(scheme, host and port, no path), each by itself, or * for any"
         )
     return _normal_origin(entry)

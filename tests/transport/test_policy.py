@@ -70,7 +70,7 @@ def test_memory_and_log_are_bounded(caplog: pytest.LogCaptureFixture) -> None:
     assert len(caplog.records) == 256
 
 
-@pytest.mark.parametrize("entry", ["https://mcp.example.com", "", "a b/c", "[::1"])
+@pytest.mark.parametrize("entry", ["https://mcp.example.com", "", "a b/c", "[::1", "*.example.com", " a.example"])
 def test_an_entry_that_is_no_host_is_refused(entry: str) -> None:
     with pytest.raises(ValueError, match="is not a host name"):
         HostPolicy([entry])
@@ -130,7 +130,9 @@ def test_null_passes_only_when_listed() -> None:
     assert OriginPolicy(["null"]).allows(b"null", b"mcp.example.com")
 
 
-@pytest.mark.parametrize("entry", ["app.example.com", "https://app.example.com/", "https://", "://x", ""])
+@pytest.mark.parametrize(
+    "entry", ["app.example.com", "https://app.example.com/", "https://*.example.com", "https://", "://x", ""]
+)
 def test_an_entry_that_is_no_origin_is_refused(entry: str) -> None:
     with pytest.raises(ValueError, match="is not an origin"):
         OriginPolicy([entry])
