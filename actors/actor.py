@@ -132,7 +132,7 @@ class RunningCell(Cell):
         """
         seconds = self.grace if grace is None else grace
         scope = trio.CancelScope(shield=True, deadline=trio.current_time() + seconds)
-        if self._asked == KILLED:
+        if self.killed:
             scope.cancel(reason="killed")
         self._clean_ups = [*(self._clean_ups or ()), scope]
         try:
@@ -174,7 +174,7 @@ class RunningCell(Cell):
             del reason  # it may hold the traceback that holds this frame
 
     def _returned(self, stopped: bool) -> ExitReason:
-        if self._asked is not None and (stopped or self._asked == KILLED):
+        if self._asked is not None and (stopped or self.killed):
             return self._asked
         return NORMAL
 

@@ -116,6 +116,11 @@ class Cell:
         return f"<actor {self.pid} {self.label}>"
 
     @property
+    def killed(self) -> bool:
+        """Whether it was killed, though it may not have ended yet."""
+        return self._asked == KILLED
+
+    @property
     def status(self) -> str:
         """One of `starting`, `running`, `waiting` (for a message), `stopping`."""
         if self._asked is not None:

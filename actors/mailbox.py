@@ -279,8 +279,7 @@ class Mailbox:
         return aside
 
     def _drain(self) -> list[Any]:
-        count = self._outlet.statistics().current_buffer_used
-        return [self._outlet.receive_nowait() for _ in range(count)]
+        return [self._outlet.receive_nowait() for _ in range(self._outlet.statistics().current_buffer_used)]
 
     def _taken(self, item: Any) -> Any:
         self.handled += 1

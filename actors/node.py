@@ -190,7 +190,7 @@ class Node:
         if cell is not None:
             return cell.on_exit(fn)
         fn(NoProcess())
-        return _nothing
+        return lambda: None
 
     async def wait(self, pid: Pid | str) -> ExitReason:
         """Wait until an actor has ended.
@@ -203,12 +203,7 @@ class Node:
         """
         over = trio.Event()
         reasons: list[ExitReason] = []
-
-        def ended(reason: ExitReason) -> None:
-            reasons.append(reason)
-            over.set()
-
-        forget = self.on_exit(pid, ended)
+        forget = self.on_exit(pid, lambda reason: (reasons.append(reason), over.set()))
         try:
             await over.wait()
         finally:
@@ -308,7 +303,3 @@ def current() -> Actor:
             "and the tasks and trio.to_thread threads it starts, run in one"
         )
     return cast("Actor", cell)
-
-
-def _nothing() -> None:
-    """Take off what was never put on."""

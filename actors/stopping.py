@@ -26,7 +26,8 @@ async def stop_everything(registry: Registry, supervisors: Sequence[Supervisor],
     for supervisor in reversed(supervisors):
         supervisor.limit = grace
         await supervisor.stop()
-    await _end(registry.cells(), grace)
+    # who is killed and still there has been waited for, and is in the log
+    await _end([cell for cell in registry.cells() if not cell.killed], grace)
 
 
 async def _end(cells: Collection[Cell], grace: float) -> None:
