@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from trio.testing import MockClock
 
 from tests.transport.calls import META, Call, open_site, request
 
@@ -107,7 +108,9 @@ async def test_a_call_without_a_fault_is_answered() -> None:
 
 
 @pytest.mark.parametrize(("name", "status", "code", "fault"), LADDER, ids=NAMES)
-async def test_each_fault_has_its_status_and_code(name: str, status: int, code: int, fault: Fault) -> None:
+async def test_each_fault_has_its_status_and_code(
+    name: str, status: int, code: int, fault: Fault, autojump_clock: MockClock
+) -> None:
     call = good()
     fault(call)
     assert await refused(call) == (status, code)
@@ -116,7 +119,7 @@ async def test_each_fault_has_its_status_and_code(name: str, status: int, code: 
 @pytest.mark.parametrize(
     ("earlier", "later"), [pair for pair in itertools.combinations(NAMES, 2) if pair not in IMPOSSIBLE]
 )
-async def test_of_two_faults_the_earlier_is_named(earlier: str, later: str) -> None:
+async def test_of_two_faults_the_earlier_is_named(earlier: str, later: str, autojump_clock: MockClock) -> None:
     _, status, code, first = LADDER[NAMES.index(earlier)]
     _, _, _, second = LADDER[NAMES.index(later)]
     call = good()
