@@ -74,6 +74,30 @@ class Connection:
         write: Sends bytes in order, without waiting and without failing.
     """
 
+    __slots__ = (
+        "__weakref__",
+        "_app",
+        "_config",
+        "_context",
+        "_half_close",
+        "_header_limit",
+        "_keep_alive",
+        "_linger",
+        "_made",
+        "_outgoing",
+        "_protocol",
+        "_reading",
+        "_running",
+        "_since_turn",
+        "_socket",
+        "_state",
+        "_stream",
+        "_tls",
+        "_write_deadline",
+        "closing",
+        "write",
+    )
+
     def __init__(
         self,
         app: AppWrapper,

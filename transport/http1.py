@@ -19,6 +19,7 @@ import trio
 from hypercorn.events import RawData
 from hypercorn.protocol.events import Data, Event, Response, StreamClosed
 from hypercorn.protocol.h11 import H11Protocol, H11WSConnection
+from hypercorn.protocol.http_stream import HTTPStream
 from hypercorn.protocol.ws_stream import WSStream
 from hypercorn.typing import H11SendableEvent
 
@@ -82,7 +83,6 @@ class Http1(H11Protocol):
         self.can_read = ReadGate(self._read_ahead)
         self._line = line
         self._head = b""  # of the response, until the first event of its body
-        self._response: h11.Response | None = None
         self._between_events = True  # of a stream: a comment may be put in
 
     @property
@@ -110,9 +110,9 @@ class Http1(H11Protocol):
 
     def _comment(self) -> bytes:
         """An SSE comment as a chunk, if the response that is being sent is such a stream."""
-        if self._response is None or not self._between_events:
+        if not isinstance(self.stream, HTTPStream) or not self._between_events:
             return b""
-        headers = {bytes(name): bytes(value) for name, value in self._response.headers}
+        headers = {bytes(name).lower(): bytes(value) for name, value in self.stream.response.get("headers", [])}
         if b"content-length" in headers or not headers.get(b"content-type", b"").startswith(b"text/event-stream"):
             return b""
         return b"%x\r\n%b\r\n" % (len(COMMENT), COMMENT)
@@ -153,7 +153,7 @@ class Http1(H11Protocol):
                 raise
             return  # the client broke the protocol and was told so; the application's answer is of no use
         if isinstance(event, h11.Response):
-            self._head, self._response, self._between_events = data, event, True
+            self._head, self._between_events = data, True
             return
         if isinstance(event, h11.Data):
             self._between_events = event.data[-2:] == b"\n\n"

@@ -47,6 +47,21 @@ class Outgoing:
         stalled: It was the write deadline that ended the client.
     """
 
+    __slots__ = (
+        "_deadline",
+        "_direct",
+        "_drained",
+        "_flushing",
+        "_nursery",
+        "_on_empty",
+        "_on_gone",
+        "_outbox",
+        "_socket",
+        "_stream",
+        "gone",
+        "stalled",
+    )
+
     def __init__(
         self,
         stream: trio.abc.Stream,
