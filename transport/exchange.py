@@ -11,7 +11,6 @@ from transport.asgi import Pairs, Receive, Scope, Send
 from transport.headers import Headers
 from transport.media import Accepted, accepted
 
-
 NO_CONTENT = 204
 
 
