@@ -203,7 +203,12 @@ class Node:
         """
         over = trio.Event()
         reasons: list[ExitReason] = []
-        forget = self.on_exit(pid, lambda reason: (reasons.append(reason), over.set()))
+
+        def ended(reason: ExitReason) -> None:
+            reasons.append(reason)
+            over.set()
+
+        forget = self.on_exit(pid, ended)
         try:
             await over.wait()
         finally:
