@@ -239,6 +239,7 @@ async def test_close_idle_says_goaway(host: Host) -> None:
     client = await host.h2_client()
     stream = await client.request("/echo")
     await client.pump(lambda: stream in client.ended)
+    await until(lambda: not host.connection.busy)
     host.connection.close_idle()
     await client.drain()
     assert client.goaway
