@@ -97,8 +97,10 @@ class Shelf(Generic[ProviderT]):
             provider._check()
             if provider._exact is None:
                 self._by_prefix.insert(self._place_of(provider), provider)
-            elif self._exact.setdefault(provider._exact, provider) is not provider:
+            elif provider._exact in self._exact:
                 raise ConfigurationError(f"there are two {provider._exact!r}")
+            else:
+                self._exact[provider._exact] = provider
         except ConfigurationError as error:
             raise ConfigurationError(f"{self._option}: {error}") from None
         self._all.append(provider)
