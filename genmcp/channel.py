@@ -15,21 +15,21 @@ import trio
 
 from actors import Shutdown
 from genmcp.asking import Asking
+from genmcp.endings import CloseReason, as_mcp_error, stopped
 from genmcp.mcp import McpError, MissingCapability, jsonrpc
 from genmcp.mcp import v2607 as mcp
-from genmcp.mcp.errors import INTERNAL_ERROR
 from genmcp.meta import ChannelMeta, FoundMeta
 from genmcp.progress import Progress
 from genmcp.threads import Threads
 
 if TYPE_CHECKING:
     from actors import Actor, Pid, Registry, Timer
+    from genmcp.limits import HeaderCheck
     from genmcp.outbox import Outbox
+    from genmcp.schema import HeaderParam
 
 Match = Callable[[Any], bool] | type | tuple[type, ...]
 """Which message to take: those of a type, or those that a function is true for."""
-
-CloseReason = Literal["client_gone", "stalled", "timeout", "shutdown", "killed", "overloaded", "expired", "closed"]
 
 
 class Sent(enum.Enum):
@@ -69,6 +69,7 @@ class Channel(Asking):
         subscription: bool = False,
         threads: Threads | None = None,
         default_timeout: float | None = None,
+        check_headers: HeaderCheck | None = None,
     ) -> None:
         self.request_id = request_id
         self.tool_name = tool_name
@@ -84,6 +85,7 @@ class Channel(Asking):
         self._finalize: Callable[[mcp.ServerResult], mcp.ServerResult] | None = None
         self._threads = threads if threads is not None else Threads()
         self._default_timeout = default_timeout
+        self._check_headers = check_headers
         self._time_limit: float | None = None
         self._timer: Timer | None = None
         self._progress = Progress(progress_token, progress_interval) if progress_token is not None else None
@@ -174,6 +176,18 @@ class Channel(Asking):
             for step in reversed((name, *path)):
                 required = {step: required}
             raise MissingCapability(required)
+
+    def check_headers(self, mirrored: Mapping[str, HeaderParam], arguments: Mapping[str, Any]) -> None:
+        """Make sure that the request's `Mcp-Param-…` headers say what its arguments say (H-43 to H-47).
+
+        The Suite does so for every tool; only a low-level server calls it, with
+        `genmcp.schema.header_parameters(input_schema)`. Where requests have no headers it does nothing.
+
+        Raises:
+            HeaderMismatch: A header is missing, malformed, unexpected, or differs; unhandled, it is -32020.
+        """
+        if mirrored and self._check_headers is not None:
+            self._check_headers(mirrored, arguments)
 
     # -- talking to the client
 
@@ -368,27 +382,9 @@ class Channel(Asking):
         """Tell the client that a stop ended its request; a subscription's ends with its result."""
         if self._subscription:
             self._end(self._listen_result())
-        elif self.close_reason == "timeout":
-            self._end(
-                McpError(INTERNAL_ERROR, f"The request took longer than the {self._time_limit:g} s that it may take")
-            )
         else:
-            self._end(McpError(INTERNAL_ERROR, TOLD.get(self.close_reason or "killed", TOLD["killed"])))
+            self._end(stopped(self.close_reason or "killed", self._time_limit))
 
     def _listen_result(self) -> mcp.SubscriptionsListenResult:
         assert self.request_id is not None  # a subscription is a request
         return mcp.listen_result(self.request_id)
-
-
-TOLD: Mapping[CloseReason, str] = {
-    "shutdown": "The server is shutting down",
-    "overloaded": "More messages came for this request than its handler took",
-    "expired": "The request waited longer than the server allows",
-    "killed": "The request was stopped by the server",
-}
-"""What the client reads in the -32603 of a stop."""
-
-
-def as_mcp_error(reason: McpError | str) -> McpError:
-    """Return the error a text stands for: -32603 with that text, meant for the client."""
-    return reason if isinstance(reason, McpError) else McpError(INTERNAL_ERROR, reason)

@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
 
+from genmcp.schema import HeaderParam
 from genmcp.threads import Threads
+
+HeaderCheck = Callable[[Mapping[str, HeaderParam], Mapping[str, Any]], None]
+"""Raises a `HeaderMismatch` where a header and the argument that it mirrors differ."""
 
 
 class RequestContext(msgspec.Struct, frozen=True):
-    """What the transport knows of a request beyond its message: the mount's `assigns`, and who is calling."""
+    """What the transport knows of a request beyond its message.
+
+    Attributes:
+        assigns: What the mount says of the caller.
+        principal: Who is calling.
+        check_headers: Compares the request's `Mcp-Param-…` headers with arguments, where there are headers.
+    """
 
     assigns: Mapping[str, Any] = {}
     principal: str | None = None
+    check_headers: HeaderCheck | None = None
 
 
 class WorkerSettings(msgspec.Struct, frozen=True):

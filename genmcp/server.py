@@ -44,7 +44,6 @@ from genmcp.channel import Channel
 from genmcp.conversation import Conversations
 from genmcp.mcp import InvalidParams, McpError, MethodNotFound
 from genmcp.mcp import v2607 as mcp
-from genmcp.schema.headers import HeaderParam
 
 LOG = logging.getLogger("genmcp")
 
@@ -175,11 +174,6 @@ class Server(Generic[StateT]):
         any more. The state is the last one carried: that of `init` until the first `Stream`. An exception in it is
         logged and changes nothing. It does not run when the worker is killed.
         """
-
-    def header_parameters(self, tool_name: str, /) -> Mapping[str, HeaderParam]:
-        """Return the parameters of a tool that its schema mirrors into `Mcp-Param-…` headers, by header suffix."""
-        del tool_name
-        return {}
 
     @property
     def node(self) -> Node:

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import logging
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, Literal, TypeAlias
 
 import msgspec
@@ -30,10 +30,11 @@ import msgspec
 import actors
 from actors import Actor, Exit, ExitReason, Node, Pid, Shutdown
 from genmcp import telemetry
-from genmcp.channel import Channel, CloseReason, as_mcp_error
+from genmcp.channel import Channel
 from genmcp.conversation import Dialogue
 from genmcp.conversation.claims import claim, opened
 from genmcp.conversation.state import Answerable, RoundState
+from genmcp.endings import as_mcp_error, close_reason
 from genmcp.errors import CallbackReturnError, InternalError, McpError
 from genmcp.limits import RequestContext, WorkerSettings
 from genmcp.mcp import v2607 as mcp
@@ -46,16 +47,6 @@ __all__ = ["RequestContext", "Worker", "WorkerSettings", "start_notification", "
 LOG = logging.getLogger("genmcp")
 
 Outcome: TypeAlias = "Result | Error | Stop | Stream[Any]"
-
-CLOSE_REASONS: Mapping[str | None, CloseReason] = {
-    None: "shutdown",
-    "shutdown": "shutdown",
-    "client_disconnected": "client_gone",
-    "timeout": "timeout",
-    "overloaded": "overloaded",
-    "expired": "expired",
-}
-"""What `channel.close_reason` says for the detail of a `Shutdown`; any other stop is `killed`."""
 
 CLOSED = Shutdown("closed")
 """The exit reason of a worker that closed its channel."""
@@ -320,7 +311,7 @@ class Worker:
         """Tell the client that the request was stopped, and let `handle_close` run unless it was a kill."""
         channel = self._channel
         answered = channel._answered
-        channel._lose(CLOSE_REASONS.get(reason.detail, "killed") if isinstance(reason, Shutdown) else "killed")
+        channel._lose(close_reason(reason))
         channel._end_by_stop()
         if not answered and isinstance(reason, Shutdown):
             await self._close(actor)
@@ -355,4 +346,5 @@ def make_channel(
         subscription=isinstance(request, mcp.SubscriptionsListenRequest),
         threads=settings.threads,
         default_timeout=settings.tool_timeout,
+        check_headers=context.check_headers,
     )

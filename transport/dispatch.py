@@ -8,6 +8,7 @@ notification's works on, for nobody waits for it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -57,14 +58,16 @@ class Caller(msgspec.Struct, frozen=True, kw_only=True):
     copy_assigns: tuple[str, ...] = ()
     principal: Callable[[Scope], str | None] | None = None
 
-    def context(self, scope: Scope) -> RequestContext:
-        """Say what is known of one request's caller."""
+    def context(self, exchange: Exchange) -> RequestContext:
+        """Say what is known of one request's caller, and give the worker a look at its headers."""
+        scope = exchange.scope
         state: Mapping[str, Any] = scope.get("state") or {}
         principal = state.get("principal") if self.principal is None else self.principal(scope)
         assigns = self.assigns
         if self.copy_assigns:
             assigns = {**assigns, **{key: state[key] for key in self.copy_assigns if key in state}}
-        return RequestContext(assigns=assigns, principal=principal)
+        check = partial(check_param_headers, exchange.headers)
+        return RequestContext(assigns=assigns, principal=principal, check_headers=check)
 
 
 class Dispatcher:
@@ -86,14 +89,10 @@ class Dispatcher:
         """Answer one request.
 
         Raises:
-            McpError: Before a worker exists: from `principal`, or -32020 of an `Mcp-Param-…`.
+            McpError: Before a worker exists: from `principal`, or of a `requestState` that is refused.
             Refusal: 503.
         """
-        context = self._caller.context(exchange.scope)  # authorization: whoever calls is known from here on
-        if isinstance(request, mcp.CallToolRequest):
-            declared = self._server.header_parameters(request.params.name)
-            if declared:
-                check_param_headers(exchange.headers, declared, request.params.arguments)
+        context = self._caller.context(exchange)  # authorization: whoever calls is known from here on
         self._require_room()
         accepted = exchange.accepted
         relay = Relay(
@@ -124,7 +123,7 @@ class Dispatcher:
             InternalError: The handler crashed; 500.
             Refusal: 503.
         """
-        context = self._caller.context(exchange.scope)
+        context = self._caller.context(exchange)
         self._require_room()
         outcome: list[BaseException | None] = []
         with trio.CancelScope() as waiting:

@@ -131,7 +131,7 @@ class Mount:
     async def __call__(self, scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
         """Answer one request."""
         if scope["type"] == "http" and scope["path"] in self._paths:
-            await self._endpoint(scope, receive, send)
+            await self._endpoint({**scope, "root_path": scope["path"]}, receive, send)
         else:
             await self._inner(scope, receive, send)
 

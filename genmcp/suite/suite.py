@@ -18,7 +18,6 @@ from actors import Child, Node
 from genmcp.channel import Channel
 from genmcp.errors import MethodNotFound, UnknownTool
 from genmcp.mcp import v2607 as mcp
-from genmcp.schema import HeaderParam
 from genmcp.server import Error, Result, Server, Stop, Stream
 from genmcp.suite.catalog import ToolCatalog
 from genmcp.suite.changes import (
@@ -285,6 +284,7 @@ class Suite(Server["Owner | None"]):
         tool = await self._tools.find(request.params.name, channel)
         if tool is None:
             return Error(UnknownTool(request.params.name))
+        channel.check_headers(tool.contract.headers, request.params.arguments)
         return await call_tool(tool, request, channel, channel._default_timeout)
 
     async def _completes(self, channel: Channel) -> bool:
@@ -318,11 +318,6 @@ class Suite(Server["Owner | None"]):
         if await self._completes(channel):
             found["completions"] = {}
         return found
-
-    def header_parameters(self, tool_name: str, /) -> Mapping[str, HeaderParam]:
-        """Return the parameters that the tool's schema mirrors into `Mcp-Param-…` headers."""
-        tool = self._tools.direct(tool_name)
-        return {} if tool is None else tool.contract.headers
 
     # -- its life on a node
 

@@ -68,6 +68,8 @@ class Probe(Server[Any]):
                     await channel.send_progress(step, arguments["steps"])
             case "stream":
                 return Stream("streaming")
+            case "routed":
+                channel.check_headers({"Region": HeaderParam(("region",), "string")}, arguments)
             case "unserializable":
                 return Result(mcp.call_tool_result(data={"value": object()}))
         return Result(mcp.call_tool_result(text=str(channel.meta.principal)))
@@ -88,9 +90,6 @@ class Probe(Server[Any]):
 
     async def handle_close(self, channel: Channel, state: Any, /) -> None:
         self.notes.append(f"closed {channel.close_reason}")
-
-    def header_parameters(self, tool_name: str, /) -> Mapping[str, HeaderParam]:
-        return {"Region": HeaderParam(("region",), "string")} if tool_name == "routed" else {}
 
 
 class Answer:

@@ -340,14 +340,13 @@ async def test_sync_tool_blocks_nobody_else() -> None:
         await call.result()
 
 
-async def test_header_annotation_reaches_the_server(autojump_clock: trio.abc.Clock) -> None:
+def test_header_annotation_becomes_a_mirrored_parameter() -> None:
     @tool
     async def where(region: Annotated[str, msgspec.Meta(extra_json_schema={"x-mcp-header": "Region"})]) -> str:
         """Where."""
         return region
 
-    parameters = suite_of(where).header_parameters("where")
-    assert list(parameters) == ["Region"]
+    assert list(where.contract.headers) == ["Region"]
 
 
 def test_missing_description_is_a_start_up_warning(caplog: pytest.LogCaptureFixture) -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 import pytest
@@ -26,8 +26,12 @@ from genmcp import (
     UnknownTool,
     tool,
 )
+from genmcp.limits import RequestContext
+from genmcp.mcp import HeaderMismatch
 from genmcp.mcp import v2607 as mcp
-from genmcp.testing import connect
+from genmcp.schema import HeaderParam
+from genmcp.testing import MemoryOutbox, connect
+from genmcp.worker import start_request
 
 
 @tool
@@ -435,3 +439,32 @@ async def test_result_of_a_tool_may_carry_a_stop_reason(autojump_clock: trio.abc
         await call.result()
         await trio.sleep(1)
     assert reasons == [actors.Normal()]
+
+
+async def test_headers_of_extension_tools_are_checked_too(autojump_clock: trio.abc.Clock) -> None:
+    @tool
+    async def where(region: Annotated[str, msgspec.Meta(extra_json_schema={"x-mcp-header": "Region"})]) -> str:
+        """Where."""
+        return region
+
+    class Routed(Extension):
+        async def tools(self, channel: Channel, /) -> Sequence[Tool[Any, Any]]:
+            return [where]
+
+    seen: list[object] = []
+
+    def check(declared: Mapping[str, HeaderParam], arguments: Mapping[str, Any]) -> None:
+        seen.append((list(declared), arguments))
+        raise HeaderMismatch("no such header")
+
+    async with connect(suite(extensions=[Routed])) as client:
+        context = RequestContext(check_headers=check)
+        message = {"name": "where", "arguments": {"region": "eu"}, "_meta": client.meta()}
+        request = mcp.decode_as(
+            mcp.CallToolRequest, {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": message}
+        )
+        outbox = MemoryOutbox()
+        start_request(client.node, suite(extensions=[Routed]), request, outbox, context)
+        await outbox.ended.wait()
+    assert isinstance(outbox.final, HeaderMismatch)
+    assert seen == [(["Region"], {"region": "eu"})]
