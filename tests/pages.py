@@ -4,6 +4,7 @@ The comment above a fence says what is done with it:
 
     file: NAME                 it is written to that file
     python                     it is executed, all of a page's blocks in one module
+    program: FILE              a part of that file, which tests run; the module gets its names
     run                        a shell runs it to its end
     printed                    what the command before it printed
     run in the background      a shell runs it until the next one like it, or the end; it listens on the page's port
@@ -14,6 +15,7 @@ The comment above a fence says what is done with it:
 """
 
 import contextlib
+import importlib
 import os
 import re
 import signal
@@ -35,6 +37,7 @@ BLOCK = re.compile(
 MARKERS = (
     "file: ",
     "python",
+    "program: ",
     "run",
     "printed",
     "run in the background",
@@ -72,6 +75,9 @@ def module_of(document: str) -> Any:
     module = types.ModuleType("page_" + re.sub(r"\W", "_", document))
     sys.modules[module.__name__] = module  # annotations are looked up there
     for block in blocks_of(document):
+        if block.marker.startswith("program: "):
+            name = block.marker.removeprefix("program: ").removesuffix(".py").replace("/", ".")
+            module.__dict__.update(importlib.import_module(name).__dict__ | {"__name__": module.__name__})
         if block.marker == "python":
             exec(compile(block.text, document, "exec"), module.__dict__)
     return module
@@ -139,7 +145,7 @@ class Session:
         lines = [line for line in commands.splitlines() if not line.startswith("pip install ")]
         text = "\n".join(lines).replace("127.0.0.1:8000", f"127.0.0.1:{self.port}")
         text = text.replace("make serve", f"make -C {ROOT} VENV={sys.prefix} -o {sys.prefix}/.installed serve")
-        return PID.sub(lambda _: self._pid(), text) if PID.search(text) else text
+        return PID.sub(lambda _: self._pid(), text) if self._beside is not None else text
 
     def _pid(self) -> str:
         """Read what the call beside prints, until it has printed an address."""
