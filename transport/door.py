@@ -7,6 +7,7 @@ new clients must not cut the streams of those inside (nested the other way round
 from __future__ import annotations
 
 import logging
+import sys
 from math import inf
 from typing import Any
 
@@ -39,6 +40,7 @@ def hypercorn_config(settings: Settings) -> Config:
     config.include_server_header = False
     config.keep_alive_timeout = settings.idle_timeout
     config.read_timeout = None  # no limit: our connection has its own
+    config.keep_alive_max_requests = sys.maxsize  # a close after 1,000 requests is a reset for a client that sends on
     config.ssl_handshake_timeout = settings.tls_handshake
     # The head of a request must fit before its size can be judged: the endpoint's 431 is better than h11's 400.
     config.h11_max_incomplete_size = 2 * settings.max_header

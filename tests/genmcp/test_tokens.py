@@ -180,6 +180,7 @@ def test_base64url_and_unpadded_keys_are_read(fresh: pytest.MonkeyPatch) -> None
         (text_of(NEW) + "," + text_of(b"\0" * 32), "key 2: expected random bytes"),
         (text_of(NEW) + ",", "key 2: expected at least 32 random bytes, got 0"),
     ],
+    ids=["no Base64", "too short", "not random", "empty"],
 )
 def test_a_bad_key_stops_the_start(fresh: pytest.MonkeyPatch, given: str, problem: str) -> None:
     fresh.setenv("GENMCP_SECRET_KEY", given)
