@@ -5,6 +5,7 @@ that no double holds, texts that are not Unicode, and nesting that only an attac
 """
 
 import math
+import re
 from typing import Any
 
 import msgspec
@@ -18,7 +19,20 @@ RequestId = str | int
 MAX_DEPTH = 64
 """How deep objects and arrays may be nested in a message."""
 
-_decoder = msgspec.json.Decoder()
+
+def _read_float(text: str) -> float:
+    """Read a number with a fraction or exponent. The decoder's own way takes 10 µs for `1e300`: 7 s for 4 MiB of it."""
+    number = float(text)
+    if math.isinf(number):
+        raise ValueError("Number out of range")
+    return number
+
+
+_decoder = msgspec.json.Decoder(float_hook=_read_float)
+
+_STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*+"', re.DOTALL)
+_NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
+_SQUARE = bytes.maketrans(b"{}", b"[]")
 
 
 class _ResultEnvelope(Model, frozen=True):
@@ -44,7 +58,7 @@ def parse(body: bytes | bytearray | memoryview) -> Any:
         value = _decoder.decode(body)
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         raise ParseError(f"The body is not valid JSON: {_reason(error)}.") from None
-    if bytes(body).count(b"{") + bytes(body).count(b"[") > MAX_DEPTH and _is_deep(value):
+    if _is_deep(bytes(body)):
         raise ParseError(f"The body is nested deeper than {MAX_DEPTH} levels.")
     return value
 
@@ -55,19 +69,20 @@ def _reason(error: Exception) -> str:
     return str(error).removeprefix("JSON is malformed: ")[:200]
 
 
-def _is_deep(value: Any) -> bool:
-    """Say whether a value is nested deeper than allowed, level by level so that the stack stays flat."""
-    level = [value]
+def _is_deep(text: bytes) -> bool:
+    """Say whether a JSON text is nested deeper than allowed.
+
+    It peels off the innermost brackets, level by level, in the bytes: going through the decoded values takes seconds
+    for a body that is nothing but a million empty lists.
+    """
+    if text.count(b"{") + text.count(b"[") <= MAX_DEPTH:
+        return False
+    brackets = _STRINGS.sub(b"", text).translate(_SQUARE, _NOT_BRACKETS)
     for _ in range(MAX_DEPTH):
-        level = [inner for outer in level for inner in _containers_in(outer)]
-        if not level:
+        if not brackets:
             return False
-    return True
-
-
-def _containers_in(value: Any) -> list[Any]:
-    members = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return [inner for inner in members if isinstance(inner, dict | list)]
+        brackets = brackets.replace(b"[]", b"")
+    return bool(brackets)
 
 
 def dump(value: Any) -> bytes:

@@ -1,6 +1,7 @@
 """Strict JSON in, envelopes checked, bytes out."""
 
 import json
+import time
 from typing import Any
 
 import pytest
@@ -70,6 +71,33 @@ def test_integers_beyond_64_bits_come_back_exactly(number: int) -> None:
 def test_deepest_allowed_nesting_is_accepted() -> None:
     body = b"[" * MAX_DEPTH + b"]" * MAX_DEPTH
     assert dump(parse(body)) == body
+
+
+def test_brackets_in_strings_are_no_nesting() -> None:
+    body = json.dumps(["[{" * 100, '\\"[' * 100, "]}" * 100]).encode()
+    assert parse(body) == json.loads(body)
+
+
+def test_mixed_nesting_counts_each_level() -> None:
+    body = b'[{"a":' * 33 + b"1" + b"}]" * 33
+    with pytest.raises(ParseError, match="deeper than 64"):
+        parse(body)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"[" + b",".join([b"1e300"] * 600_000) + b"]",
+        b"[" + b",".join([b"[]"] * 600_000) + b"]",
+        b"[" + b",".join([b"9" * 4000] * 900) + b"]",
+        b'["' + b"\\\\" * 1_500_000 + b'",' + b",".join([b"[]"] * 100) + b"]",
+    ],
+    ids=["large exponents", "empty lists", "long integers", "escapes"],
+)
+def test_no_body_of_megabytes_holds_the_loop_for_long(body: bytes) -> None:
+    started = time.process_time()
+    parse(body)
+    assert time.process_time() - started < 1.5  # 0.2 s; before it was looked after, the first one took 6 s
 
 
 def test_wide_messages_are_not_mistaken_for_deep_ones() -> None:
