@@ -11,7 +11,7 @@ are open.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import trio
 
@@ -19,7 +19,6 @@ from actors import Registry
 from genmcp.channel import Channel
 from genmcp.mcp import v2607 as mcp
 from genmcp.server import Stop, Stream
-from genmcp.suite.listen import covers
 from genmcp.suite.subscription import SubscriptionCapabilities, SubscriptionHandler
 
 TOOLS_CHANGED = "genmcp.tools_changed"
@@ -109,9 +108,20 @@ def topics_of(requested: mcp.SubscriptionFilter) -> list[str]:
         found.append(PROMPTS_CHANGED)
     if requested.resources_list_changed:
         found.append(RESOURCES_CHANGED)
-    uris = list(dict.fromkeys(requested.resource_subscriptions or ()))
-    found.extend(of_resource(uri) for uri in uris if not covers([other for other in uris if other != uri], uri))
+    found.extend(of_resource(uri) for uri in _outermost(requested.resource_subscriptions or ()))
     return found
+
+
+def _outermost(uris: Iterable[str]) -> list[str]:
+    """Return the URIs that continue no other one, each once, in their order."""
+    kept: set[str] = set()
+    last = None
+    for folder in sorted({uri.rstrip("/") + "/" for uri in uris}):  # what continues a URI comes right behind it
+        if last is None or not folder.startswith(last):
+            kept.add(folder)
+            last = folder
+    folders = dict.fromkeys(uri.rstrip("/") + "/" for uri in uris)
+    return [folder for folder in folders if folder in kept]
 
 
 def of_resource(uri: str) -> str:
@@ -132,7 +142,8 @@ def publish(registry: Registry, topic: str, notification: mcp.ServerNotification
 def publish_updated(registry: Registry, uri: str, principal: str | None) -> int:
     """Publish that a resource has changed, to streams that asked for it or for one of its parents."""
     notification = mcp.ResourceUpdatedNotification(params=mcp.ResourceUpdatedNotificationParams(uri=uri))
-    return sum(publish(registry, of_resource(base), notification, principal) for base in lineage(uri))
+    topics = dict.fromkeys(of_resource(base) for base in lineage(uri))  # of file:/// and file: there is one
+    return sum(publish(registry, topic, notification, principal) for topic in topics)
 
 
 def lineage(uri: str) -> list[str]:

@@ -13,12 +13,17 @@ from typing import Any
 
 from actors import Exit
 from genmcp.channel import Channel
-from genmcp.errors import CallbackReturnError
+from genmcp.errors import CallbackReturnError, InvalidParams
 from genmcp.mcp import v2607 as mcp
 from genmcp.server import Result, Stop, Stream, exit_reason, refusal
 from genmcp.suite.subscription import SubscriptionCapabilities, SubscriptionHandler
 
 LOG = logging.getLogger("genmcp")
+
+MAX_URIS = 1000
+"""Resources that one stream may be told of."""
+MAX_URI = 2048
+"""Characters of one such URI."""
 
 MayRead = Callable[[str, Channel], Awaitable[bool]]
 
@@ -92,9 +97,11 @@ async def listen(
 
     Raises:
         Exit: The handler rejected it; the client has its error.
+        InvalidParams: It names more resources than a stream may be told of.
         CallbackReturnError: `subscribe` returned something else than `Stream` or `Stop`.
     """
     requested = request.params.notifications
+    _require_few(requested.resource_subscriptions or ())
     channel._hold()
     outcome = await handler.subscribe(requested, channel)
     if isinstance(outcome, Stop):
@@ -108,6 +115,15 @@ async def listen(
     params = mcp.SubscriptionsAcknowledgedNotificationParams(notifications=acknowledged)
     await channel._release(mcp.SubscriptionsAcknowledgedNotification(params=params), stream.allows)
     return stream
+
+
+def _require_few(uris: Sequence[str]) -> None:
+    """Refuse a filter that would cost this process more than a client may ask for: a body can hold 250,000 URIs."""
+    if len(uris) > MAX_URIS or any(len(uri) > MAX_URI for uri in uris):
+        raise InvalidParams(
+            f"resourceSubscriptions: a stream takes at most {MAX_URIS} URIs of {MAX_URI} characters; subscribe to what "
+            "they continue (file:///a covers file:///a/b), or open several streams"
+        )
 
 
 async def narrowed(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -11,7 +13,10 @@ import actors
 from genmcp import (
     Changes,
     Channel,
+    InvalidParams,
     McpError,
+    Page,
+    ResourceRepo,
     Sent,
     Stop,
     Stream,
@@ -61,6 +66,18 @@ class Handler(SubscriptionHandler[int]):
 
     def subscription_capabilities(self, channel: Channel, /) -> SubscriptionCapabilities:
         return {"tools_list_changed": True, "resources_updated": True}
+
+
+class Notes(ResourceRepo):
+    """Everything below a:///."""
+
+    prefix = "a:///"
+
+    async def list(self, cursor: str | None, channel: Channel, /) -> Page[mcp.Resource]:
+        return Page([])
+
+    async def read(self, uri: str, variables: Mapping[str, str], channel: Channel, /) -> str:
+        return uri
 
 
 def suite(**options: Any) -> Suite:
@@ -283,3 +300,30 @@ def test_lineage_holds_the_uri_and_its_parents() -> None:
 def test_topics_leave_out_what_a_parent_covers() -> None:
     wanted = mcp.SubscriptionFilter(resource_subscriptions=["a://x", "a://x/y", "b://z", "b://z"])
     assert topics_of(wanted) == ["genmcp.resource_updated a://x", "genmcp.resource_updated b://z"]
+
+
+def test_topics_of_a_thousand_uris_take_no_time() -> None:
+    uris = [f"a://x/{number}" for number in range(999)] + ["b://" + "y/" * 1000]
+    started = time.process_time()
+    assert len(topics_of(mcp.SubscriptionFilter(resource_subscriptions=uris))) == 1000
+    assert time.process_time() - started < 0.1  # each with each would be a million comparisons
+
+
+@pytest.mark.parametrize("uris", [[f"a://{number}" for number in range(1001)], ["a://" + "x" * 2045]])
+async def test_more_uris_than_a_stream_takes_are_refused(uris: list[str], autojump_clock: trio.abc.Clock) -> None:
+    async with connect(suite(resources=[Notes()])) as client:
+        before = client.node.counts()
+        with pytest.raises(InvalidParams, match="at most 1000 URIs"):
+            await listen(client, resourceSubscriptions=uris).result()
+        await trio.sleep(1)
+        assert client.node.counts() == before
+
+
+async def test_subscription_to_a_root_hears_each_change_once(autojump_clock: trio.abc.Clock) -> None:
+    made = suite(resources=[Notes()])
+    async with connect(made) as client:
+        call = listen(client, resourceSubscriptions=["a:///"])
+        await acknowledged(call)
+        assert made.resource_updated("a:///x/y") == 1
+        await trio.sleep(1)
+        assert len(call.notifications) == 2
