@@ -17,6 +17,7 @@ from __future__ import annotations
 import base64
 import binascii
 import functools
+import logging
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -25,6 +26,8 @@ from typing import Any
 import msgspec
 
 from genmcp.keys import SALT_BYTES, check_key, encoded, make_up_key, master_key, read_keys, token_key
+
+LOG = logging.getLogger("genmcp")
 
 MAX_AGE = 1200.0
 """Seconds after which a token expires unless its maker says otherwise."""
@@ -114,6 +117,10 @@ class KeyRing:
             except InvalidTag:
                 continue
             return msgspec.json.decode(plain, type=_Sealed)
+        LOG.info(
+            "A token for %r does not open: it was changed, belongs to another caller, or was sealed with another key",
+            purpose,
+        )
         raise TokenInvalid("the token does not open")
 
 

@@ -115,6 +115,10 @@ class FunctionPrompt(PromptRepo, Generic[P, R]):
         del name
         return await self._completers.complete(argument, value, context, channel)
 
+    def _disappointments(self) -> Sequence[str]:
+        missing = f"{self.label}: no description, so people have only the name to go by; write a docstring"
+        return [] if self.prompt.description else [missing]
+
     @property
     def completes(self) -> bool:
         """True if an argument has a completion function, or takes a few values only."""

@@ -74,6 +74,7 @@ class FunctionResource(ResourceRepo, Generic[P, R]):
             "meta": meta,
         }
         check_meta(meta, self.label)
+        self._description: str | None = about["description"]
         self.resource: mcp.Resource | None = None
         if "{" in uri or "}" in uri:
             self._become_template(about, size)
@@ -151,6 +152,10 @@ class FunctionResource(ResourceRepo, Generic[P, R]):
             raise ConfigurationError(f"{self.label}: expected a URI with a scheme, as in 'config://app'")
         if self._exact is None:
             super()._check()
+
+    def _disappointments(self) -> Sequence[str]:
+        missing = f"{self.label}: no description, so people have only the name to go by; write a docstring"
+        return [] if self._description else [missing]
 
     def _check_parameters(self) -> None:
         """Refuse a parameter that no variable fills, and a variable that nothing takes or may be missing."""

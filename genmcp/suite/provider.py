@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import logging
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Generic, TypeVar
 
@@ -12,6 +13,8 @@ from genmcp.errors import CallbackReturnError, ConfigurationError, McpError
 from genmcp.mcp import v2607 as mcp
 from genmcp.server import InputRequired, Result
 from genmcp.suite.tool import CacheHint
+
+LOG = logging.getLogger("genmcp")
 
 
 class Provider:
@@ -46,6 +49,10 @@ class Provider:
 
     def _check(self) -> None:
         """Refuse what is wrong with it at start-up, with a `ConfigurationError`."""
+
+    def _disappointments(self) -> Sequence[str]:
+        """Return what is allowed but will disappoint, to be warned of at start-up."""
+        return []
 
     def _precedes(self, other: Provider) -> bool:
         """Tell whether it must be asked before another provider with an equal prefix.
@@ -104,6 +111,8 @@ class Shelf(Generic[ProviderT]):
         except ConfigurationError as error:
             raise ConfigurationError(f"{self._option}: {error}") from None
         self._all.append(provider)
+        for warning in provider._disappointments():
+            LOG.warning("%s: %s", self._option, warning)
 
     def _place_of(self, provider: ProviderT) -> int:
         equal = [other for other in self._by_prefix if other.prefix == provider.prefix]

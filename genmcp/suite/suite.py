@@ -19,7 +19,6 @@ from genmcp.channel import Channel
 from genmcp.errors import MethodNotFound, UnknownTool
 from genmcp.mcp import v2607 as mcp
 from genmcp.server import Error, Result, Server, Stop, Stream
-from genmcp.suite.catalog import ToolCatalog
 from genmcp.suite.changes import (
     PROMPTS_CHANGED,
     RESOURCES_CHANGED,
@@ -33,9 +32,8 @@ from genmcp.suite.identity import Identity
 from genmcp.suite.listen import listen
 from genmcp.suite.options import as_children, as_extensions, as_handler, as_page_size
 from genmcp.suite.prompt import PromptRepo
-from genmcp.suite.prompt_catalog import PromptCatalog
+from genmcp.suite.providers import Providers
 from genmcp.suite.resource import ResourceRepo
-from genmcp.suite.resource_catalog import ResourceCatalog
 from genmcp.suite.subscription import SubscriptionCapabilities, SubscriptionHandler
 from genmcp.suite.tool import Tool
 from genmcp.suite.tool_calls import call_tool
@@ -132,10 +130,10 @@ class Suite(Server["Owner | None"]):
             protocol_extensions=protocol_extensions,
             experimental=experimental,
         )
-        asked, size = as_extensions(extensions), as_page_size(page_size)
-        self._tools = ToolCatalog(asked, size)
-        self._resources = ResourceCatalog(asked, size)
-        self._prompts = PromptCatalog(asked, size)
+        self._providers = Providers(as_extensions(extensions), as_page_size(page_size))
+        self._tools = self._providers.tools
+        self._resources = self._providers.resources
+        self._prompts = self._providers.prompts
         for tool in tools:
             self._tools.add(tool)
         for resource in resources:
@@ -144,7 +142,7 @@ class Suite(Server["Owner | None"]):
             self._prompts.add(prompt)
         self._subscriptions = as_handler(subscription_handler)
         if isinstance(self._subscriptions, Changes):
-            self._subscriptions.offer(self._changing)
+            self._subscriptions.offer(self._providers.changing)
         self._children = as_children(children)
         self._lifespan = lifespan
 
@@ -246,26 +244,16 @@ class Suite(Server["Owner | None"]):
         match request:
             case mcp.CallToolRequest() if self._tools.offered:
                 return await self._call_tool(request, channel)
-            case mcp.ListToolsRequest() if self._tools.offered:
-                return Result(await self._tools.list(request.params.cursor, channel))
-            case mcp.ReadResourceRequest() if self._resources.offered:
-                return await self._resources.read(request, channel)
-            case mcp.ListResourcesRequest() if self._resources.offered:
-                return Result(await self._resources.list(request.params.cursor, channel))
-            case mcp.ListResourceTemplatesRequest() if self._resources.offered:
-                return Result(await self._resources.list_templates(request.params.cursor, channel))
-            case mcp.GetPromptRequest() if self._prompts.offered:
-                return await self._prompts.get(request, channel)
-            case mcp.ListPromptsRequest() if self._prompts.offered:
-                return Result(await self._prompts.list(request.params.cursor, channel))
-            case mcp.CompleteRequest() if await self._completes(channel):
-                return Result(await self._complete(request.params, channel))
             case mcp.SubscriptionsListenRequest() if self._subscriptions is not None:
                 stream = await listen(self._subscriptions, request, channel, self._resources.may_subscribe)
                 return Stream(stream)
             case mcp.DiscoverRequest():
-                return Result(self.identity.discover(await self._capabilities(channel)))
-        return Error(MethodNotFound(request.method))
+                told = SubscriptionCapabilities()
+                if self._subscriptions is not None:
+                    told = self._subscriptions.subscription_capabilities(channel)
+                return Result(self.identity.discover(await self._providers.capabilities(told, channel)))
+        answer = await self._providers.answer(request, channel)
+        return answer if answer is not None else Error(MethodNotFound(request.method))
 
     async def handle_message(
         self, message: object, channel: Channel, state: Owner | None, /
@@ -286,38 +274,6 @@ class Suite(Server["Owner | None"]):
             return Error(UnknownTool(request.params.name))
         channel.check_headers(tool.contract.headers, request.params.arguments)
         return await call_tool(tool, request, channel, channel._default_timeout)
-
-    async def _completes(self, channel: Channel) -> bool:
-        return await self._prompts.completes(channel) or await self._resources.completes(channel)
-
-    async def _complete(self, params: mcp.CompleteRequestParams, channel: Channel) -> mcp.CompleteResult:
-        context = params.context.arguments if params.context is not None else {}
-        if isinstance(params.ref, mcp.PromptReference):
-            return await self._prompts.complete(params.ref.name, params.argument, context, channel)
-        return await self._resources.complete(params.ref.uri, params.argument, context, channel)
-
-    def _changing(self) -> SubscriptionCapabilities:
-        """What may change in this Suite, for the built-in handler."""
-        return {
-            "tools_list_changed": self._tools.offered,
-            "prompts_list_changed": self._prompts.offered,
-            "resources_list_changed": self._resources.offered,
-            "resources_updated": self._resources.offered,
-        }
-
-    async def _capabilities(self, channel: Channel) -> dict[str, Any]:
-        told = {} if self._subscriptions is None else self._subscriptions.subscription_capabilities(channel)
-        found: dict[str, Any] = {}
-        if self._tools.offered:
-            found["tools"] = {"listChanged": True} if told.get("tools_list_changed") else {}
-        if self._resources.offered:
-            resources = {"listChanged": told.get("resources_list_changed"), "subscribe": told.get("resources_updated")}
-            found["resources"] = {name: True for name, value in resources.items() if value}
-        if self._prompts.offered:
-            found["prompts"] = {"listChanged": True} if told.get("prompts_list_changed") else {}
-        if await self._completes(channel):
-            found["completions"] = {}
-        return found
 
     # -- its life on a node
 

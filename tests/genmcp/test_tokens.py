@@ -148,6 +148,12 @@ def test_old_key_opens_while_it_is_in_the_ring() -> None:
         KeyRing([NEW]).open("cursor", token)
 
 
+def test_unknown_key_is_said_in_one_line_of_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, logger="genmcp"), pytest.raises(TokenInvalid):
+        KeyRing([NEW]).open("cursor", KeyRing([OLD]).seal("cursor", 1))
+    assert [record.message.split(":")[0] for record in caplog.records] == ["A token for 'cursor' does not open"]
+
+
 def test_newest_key_of_the_ring_seals() -> None:
     assert KeyRing([NEW]).open("cursor", KeyRing([NEW, OLD]).seal("cursor", 1)) == 1
 
