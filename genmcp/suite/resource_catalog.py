@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
+import trio
 
 from genmcp.channel import Channel
-from genmcp.errors import CallbackReturnError, ResourceNotFound
+from genmcp.errors import CallbackReturnError, InvalidParams, ResourceNotFound
 from genmcp.mcp import v2607 as mcp
 from genmcp.server import Result
-from genmcp.suite.changes import lineage
 from genmcp.suite.completion import completion_result
 from genmcp.suite.extension import Extension
 from genmcp.suite.function_resource import FunctionResource
@@ -19,12 +19,15 @@ from genmcp.suite.page import Page
 from genmcp.suite.pagination import Source, checked_page, paginate, sliced
 from genmcp.suite.provider import Shelf, as_question, calling, instance_of
 from genmcp.suite.resource import Contents, ResourceRepo
-from genmcp.suite.uri_pattern import tokenize
+from genmcp.suite.uri_pattern import LONGEST_URI, tokenize
 
 READ_EXPECTED = (
     "str, bytes, contents or a list of them, ReadResourceResult or InputRequired; "
     "raise ResourceNotFound(uri) where there is none"
 )
+HIGHEST_PARENT = 8
+"""Levels above a URI at which the owner of an update is looked for."""
+
 CONTENTS = (mcp.TextResourceContents, mcp.BlobResourceContents)
 
 
@@ -87,9 +90,14 @@ class ResourceCatalog:
 
         Raises:
             ResourceNotFound: Nobody owns the URI, or its owner has no such resource.
+            InvalidParams: The URI is too long.
             CallbackReturnError: The owner returned what it may not.
         """
         uri = request.params.uri
+        if len(uri) > LONGEST_URI:
+            raise InvalidParams(f"The URI is longer than {LONGEST_URI} characters")
+        if tokenize(uri) is None:
+            raise ResourceNotFound(uri)  # no URI at all, so nobody's (R-16)
         owner = (await self._visible(channel)).owner(uri)
         if owner is None:
             raise ResourceNotFound(uri)
@@ -120,7 +128,8 @@ class ResourceCatalog:
     async def may_subscribe(self, uri: str, channel: Channel) -> bool:
         """Tell whether the caller may be told of changes to a URI: an owner of it or of a parent of it says so."""
         shelf = await self._visible(channel)
-        owner = next((found for base in (uri, *lineage(uri)) if (found := shelf.owner(base)) is not None), None)
+        await trio.lowlevel.checkpoint()  # a filter may hold a thousand URIs
+        owner = next((found for base in parents(uri) if (found := shelf.owner(base)) is not None), None)
         if owner is None:
             return False
         try:
@@ -161,6 +170,16 @@ class ResourceCatalog:
                 raise CallbackReturnError(f"{type(extension).__name__}.resources", added, "a sequence of resources")
             shelf.add_missing(added)
         return shelf
+
+
+def parents(uri: str) -> Iterator[str]:
+    """Yield a URI and what it continues after a `/`, a few levels up."""
+    yield uri
+    for _ in range(HIGHEST_PARENT):
+        uri, slash, _ = uri.rstrip("/").rpartition("/")
+        if not slash:
+            return
+        yield uri
 
 
 def _lists(owner: ResourceRepo) -> bool:

@@ -102,6 +102,8 @@ class UriTemplate:
 
     def match(self, uri: str) -> dict[str, str] | None:
         """Return the variables of a URI, decoded, without those that are absent; None if it does not match."""
+        if not uri.startswith(self.prefix) and "%" not in self.prefix:  # encoded, the prefix has several spellings
+            return None
         tokens = tokenize(uri)
         return None if tokens is None else match(self._nodes, tokens)
 

@@ -14,6 +14,7 @@ from genmcp import (
     ConfigurationError,
     Extension,
     InputRequired,
+    InvalidParams,
     McpError,
     MethodNotFound,
     Page,
@@ -23,6 +24,7 @@ from genmcp import (
     resource,
 )
 from genmcp.mcp import v2607 as mcp
+from genmcp.suite.resource_catalog import parents
 from genmcp.testing import Client, channel, connect
 
 RESERVED = {"io.modelcontextprotocol/x": 1}
@@ -255,6 +257,21 @@ async def test_hint_of_the_repository_is_on_what_it_reads() -> None:
     assert (listed.cache_scope, listed.ttl_ms) == ("private", 500)
 
 
+@pytest.mark.parametrize("uri", ["docs://a b", "docs://a\nb", "docs://a\0", "docs://%zz", "docs://{x}", "docs://<x>"])
+async def test_what_is_no_uri_reaches_no_provider(uri: str) -> None:
+    repo = Repo()
+    async with connect(suite(repo)) as client:
+        with pytest.raises(ResourceNotFound):
+            await read(client, uri)
+    assert repo.asked == []
+
+
+async def test_endless_uri_is_refused_without_repeating_it() -> None:
+    async with connect(suite(Repo())) as client:
+        with pytest.raises(InvalidParams, match="longer than 8192 characters"):
+            await read(client, "docs://" + "a" * 9000)
+
+
 # -- wrong providers
 
 
@@ -441,6 +458,11 @@ async def test_only_watched_uris_that_somebody_owns_are_acknowledged(autojump_cl
             "config://app/part",
             "docs://a",
         ]
+
+
+def test_parents_of_a_uri_are_few() -> None:
+    assert list(parents("a://b/c/")) == ["a://b/c/", "a://b", "a:/"]
+    assert len(list(parents("a://" + "/x" * 1000))) == 9
 
 
 async def test_update_reaches_one_caller_only(autojump_clock: trio.abc.Clock) -> None:
