@@ -30,7 +30,7 @@ from transport.exchange import Exchange
 from transport.headers import VERSION
 from transport.host import node_of, require_trio
 from transport.policy import HostPolicy, OriginPolicy
-from transport.refusal import Refusal
+from transport.refusal import Refusal, refuse_websocket
 
 LOG = logging.getLogger("genmcp")
 
@@ -63,7 +63,7 @@ class Endpoint:
             require_trio()
             self._on_trio = True
         if scope["type"] != "http":
-            await _other_protocols(scope["type"], receive, send)
+            await (_lifespan(receive, send) if scope["type"] == "lifespan" else refuse_websocket(scope, receive, send))
             return
         node = node_of(self._server, self._node)
         exchange = Exchange(scope, receive, send)
@@ -204,15 +204,11 @@ def endpoint(
     return Endpoint(server, Dispatcher(server, caller, limits, worker or WorkerSettings()), rules, node)
 
 
-async def _other_protocols(kind: str, receive: Receive, send: Send) -> None:
-    """Agree to the lifespan protocol, which there is nothing to do for, and turn WebSockets away."""
-    if kind == "lifespan":
-        while (await receive())["type"] != "lifespan.shutdown":
-            await send({"type": "lifespan.startup.complete"})
-        await send({"type": "lifespan.shutdown.complete"})
-    else:
-        await receive()
-        await send({"type": "websocket.close", "code": 1002})
+async def _lifespan(receive: Receive, send: Send) -> None:
+    """Agree to the lifespan protocol, which there is nothing to do for."""
+    while (await receive())["type"] != "lifespan.shutdown":
+        await send({"type": "lifespan.startup.complete"})
+    await send({"type": "lifespan.shutdown.complete"})
 
 
 def _ends_connections(scope: Scope) -> bool:

@@ -9,7 +9,7 @@ somebody else's Quart application.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, cast
 
 from hypercorn.typing import ASGIReceiveCallable, ASGISendCallable, Scope
 from quart import Blueprint, Response, jsonify, request
@@ -17,8 +17,9 @@ from quart_trio import QuartTrio
 from werkzeug.exceptions import HTTPException
 
 from genmcp.mcp import Code
+from transport.asgi import Send
 from transport.policy import HostPolicy, OriginPolicy
-from transport.refusal import Refusal, foreign_host, foreign_origin, no_such_path
+from transport.refusal import Refusal, foreign_host, foreign_origin, no_such_path, refuse_websocket
 
 __all__ = ["Front", "Mount", "mount"]
 
@@ -82,6 +83,9 @@ class Front(QuartTrio):
             if endpoint is not None:
                 await endpoint(scope, receive, send)
                 return
+        elif scope["type"] == "websocket":  # there is no route for one, and Quart's refusal would be a fault of ours
+            await refuse_websocket(cast("dict[str, Any]", scope), receive, cast("Send", send))
+            return
         await super().asgi_app(scope, receive, send)
 
     async def _check_caller(self) -> Response | None:

@@ -1,4 +1,4 @@
-"""HTTP/1.1 on one connection: Hypercorn's protocol, corrected in four places.
+"""HTTP/1.1 on one connection: Hypercorn's protocol, corrected in six places.
 
 * The head of a response leaves together with the first event of its body, so that an answer is one
   packet. The head waits here, where responses without a body (202, 204, HEAD, `100 Continue`) are known,
@@ -9,14 +9,18 @@
   bytes that mean nothing to such a client and draw a reset from one that is gone.
 * Bytes behind a WebSocket upgrade wait until the application has accepted it. (In Hypercorn 0.18 one such
   byte ends the server's process.)
+* A body's length must be said in one way (RFC 9112 §6.1): a proxy that reads `Content-Length` where h11 reads chunks
+  would see one request where we see two. And a target may hold a whole URL, whose host then counts (§3.2.2).
+* `100 Continue` waits until the application had its chance to refuse, which spares the client the upload.
 """
 
+import re
 from collections.abc import Awaitable, Callable
 from http import HTTPStatus
 
 import h11
 import trio
-from hypercorn.events import RawData
+from hypercorn.events import Closed, RawData
 from hypercorn.protocol.events import Data, Event, Response, StreamClosed
 from hypercorn.protocol.h11 import H11Protocol, H11WSConnection
 from hypercorn.protocol.http_stream import HTTPStream
@@ -126,7 +130,11 @@ class Http1(H11Protocol):
             await self._handle_events()  # what the client sent behind its upgrade
 
     async def _create_stream(self, request: h11.Request) -> None:
-        await super()._create_stream(request)
+        if _has_two_lengths(request):
+            await self._send_error_response(HTTPStatus.BAD_REQUEST)
+            await self.send(Closed())
+            return
+        await super()._create_stream(_in_origin_form(request))
         if self.stream is not None and self.stream.closed:  # refused without asking the application
             await self._maybe_recycle()
         elif isinstance(self.stream, WSStream) and isinstance(self.connection, H11WSConnection):
@@ -146,6 +154,10 @@ class Http1(H11Protocol):
         await self._send_h11_event(h11.EndOfMessage())
 
     async def _send_h11_event(self, event: H11SendableEvent) -> None:
+        if isinstance(event, h11.InformationalResponse) and event.status_code == HTTPStatus.CONTINUE:
+            await trio.lowlevel.checkpoint()
+            if self.connection.our_state is not h11.SEND_RESPONSE:
+                return  # refused: nobody will read the body
         try:
             data = self.connection.send(event)
         except h11.LocalProtocolError:
@@ -173,6 +185,28 @@ class Http1(H11Protocol):
                 break
             room -= len(data)
         await self._line.until_answered(eof=room > 0)
+
+
+def _has_two_lengths(request: h11.Request) -> bool:
+    """Whether the length of the body is said in two ways, or in one that HTTP/1.0 does not have."""
+    names = {name for name, _ in request.headers}
+    return b"transfer-encoding" in names and (b"content-length" in names or request.http_version < b"1.1")
+
+
+def _in_origin_form(request: h11.Request) -> h11.Request:
+    """Give the request that a target like `http://host/path` stands for: that path, at that host."""
+    scheme, separator, rest = request.target.partition(b"://")
+    if not separator or scheme.lower() not in (b"http", b"https"):
+        return request
+    authority = re.split(rb"[/?]", rest, maxsplit=1)[0]
+    target = rest[len(authority) :]
+    headers = [(name, authority if name == b"host" else value) for name, value in request.headers]
+    return h11.Request(
+        method=request.method,
+        target=target if target.startswith(b"/") else b"/" + target,
+        headers=headers,
+        http_version=request.http_version,
+    )
 
 
 class WebSocketBytes(H11WSConnection):

@@ -19,8 +19,10 @@ Each has a JSON-RPC error as its body and says what to change: the option of `tr
 
 from __future__ import annotations
 
-from genmcp.mcp import Code, McpError
-from transport.asgi import Pairs
+from msgspec import UNSET
+
+from genmcp.mcp import Code, McpError, jsonrpc
+from transport.asgi import Pairs, Receive, Scope, Send
 
 _SHOWN = 100
 
@@ -80,6 +82,19 @@ def wrong_method(http_method: str, allow: bytes) -> Refusal:
         f"{http_method[:20]} is not served here: send each JSON-RPC message as a POST",
         [(b"allow", allow)],
     )
+
+
+async def refuse_websocket(scope: Scope, receive: Receive, send: Send) -> None:
+    """Turn a WebSocket handshake away: 405 as for any GET, where the server can say it; else by a close (403)."""
+    await receive()
+    if "websocket.http.response" not in (scope.get("extensions") or {}):
+        await send({"type": "websocket.close", "code": 1002})
+        return
+    refused = wrong_method("A WebSocket", b"POST")
+    body = jsonrpc.error_bytes(UNSET, refused.error)
+    headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body)), *refused.headers]
+    await send({"type": "websocket.http.response.start", "status": refused.status, "headers": headers})
+    await send({"type": "websocket.http.response.body", "body": body})
 
 
 def not_acceptable(accept: bytes | None, needed: str) -> Refusal:

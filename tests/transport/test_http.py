@@ -105,6 +105,21 @@ async def test_mount_is_served_with_and_without_slash(client: Client, path: str)
     assert await response.get_data() == path.encode() + b" end"
 
 
+async def test_websockets_are_told_to_post(front: Front) -> None:
+    sent: list[Any] = []
+
+    async def receive() -> Any:
+        return {"type": "websocket.connect"}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    scope: Any = {"type": "websocket", "path": "/mcp", "extensions": {"websocket.http.response": {}}}
+    await front(scope, receive, send)
+    assert (sent[0]["type"], sent[0]["status"]) == ("websocket.http.response.start", 405)
+    assert b'"code":-32600' in sent[1]["body"]
+
+
 def test_second_server_at_one_path_is_refused(front: Front) -> None:
     with pytest.raises(ValueError, match="two servers at /mcp"):
         front.mount("mcp/", Streaming())

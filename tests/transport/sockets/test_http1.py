@@ -44,6 +44,51 @@ async def test_continue_is_said_before_the_body(host: Host) -> None:
     assert await client.until(b"got 4")
 
 
+async def test_a_refusal_spares_the_client_its_upload(host: Host) -> None:
+    await host.open()
+    client = await host.client()
+    await client.send(request("/refuse", b"x" * 10**6, b"Expect: 100-continue")[: -(10**6)])
+    assert (await client.rest()).startswith(b"HTTP/1.1 413")
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        request("/echo", b"0\r\n\r\n", b"Transfer-Encoding: chunked"),
+        request("/echo", b"0\r\n\r\n", b"Transfer-Encoding: chunked", version=b"1.0"),
+        b"POST /echo HTTP/1.0\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        request("/echo", b"{}", b"Content-Length: 3"),
+        request("/echo", b"{}", b"Transfer-Encoding: identity"),
+        request("/echo", b"{}").replace(b"Length: 2", b"Length: +2"),
+        request("/echo", b"{}").replace(b"Length:", b"Length :"),
+    ],
+    ids=["both", "both in 1.0", "chunked in 1.0", "two values", "other coding", "sign", "space"],
+)
+async def test_a_body_whose_length_is_in_doubt_is_refused(host: Host, raw: bytes) -> None:
+    await host.open()
+    client = await host.client()
+    await client.send(raw + request("/echo"))  # what a proxy might take for a part of the first body
+    answers = await client.rest()
+    assert answers.startswith((b"HTTP/1.1 400", b"HTTP/1.1 501"))
+    assert answers.count(b"HTTP/1.1") == 1
+
+
+@pytest.mark.parametrize("target", [b"http://x/echo", b"HTTP://x:1/echo?a=http://y/z", b"https://x/echo"])
+async def test_a_target_may_hold_the_whole_url(host: Host, target: bytes) -> None:
+    await host.open()
+    client = await host.client()
+    await client.send(request("/echo").replace(b"/echo", target))
+    assert await client.until(b"got 2")
+
+
+async def test_the_host_of_a_whole_url_is_the_one_that_counts(host: Host) -> None:
+    host.config.server_names = ["x"]
+    await host.open()
+    client = await host.client()
+    await client.send(request("/echo").replace(b"/echo", b"http://evil.example/echo"))
+    assert (await client.until(b"\r\n\r\n")).startswith(b"HTTP/1.1 404")
+
+
 async def test_head_and_body_leave_in_one_packet(host: Host) -> None:
     await host.open()
     client = await host.client()
