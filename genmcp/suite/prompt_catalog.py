@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import msgspec
+
 from genmcp.channel import Channel
 from genmcp.errors import CallbackReturnError, PromptNotFound
 from genmcp.mcp import v2607 as mcp
@@ -77,13 +79,13 @@ class PromptCatalog:
         if question is not None:
             return question
         if isinstance(value, mcp.GetPromptResult):
-            return Result(value)
+            return Result(_typed(value))
         parts: Sequence[Any] = value if isinstance(value, list | tuple) else [value]
         try:
             result = mcp.get_prompt_result(*parts, description=_description(owner))
         except TypeError:
             raise CallbackReturnError(name, value, GET_EXPECTED) from None
-        return Result(result)
+        return Result(_typed(result))
 
     async def completes(self, channel: Channel) -> bool:
         """Tell whether any prompt completes."""
@@ -118,6 +120,26 @@ class PromptCatalog:
                 raise CallbackReturnError(f"{type(extension).__name__}.prompts", added, "a sequence of prompts")
             shelf.add_missing(added)
         return shelf
+
+
+def _typed(result: mcp.GetPromptResult) -> mcp.GetPromptResult:
+    """Return a result whose embedded resources all say what they are (P-09)."""
+    if all(_is_typed(message.content) for message in result.messages):
+        return result
+    messages = [message if _is_typed(message.content) else _with_type(message) for message in result.messages]
+    return msgspec.structs.replace(result, messages=messages)
+
+
+def _is_typed(content: mcp.ContentBlock) -> bool:
+    return not isinstance(content, mcp.EmbeddedResource) or content.resource.mime_type is not None
+
+
+def _with_type(message: mcp.PromptMessage) -> mcp.PromptMessage:
+    assert isinstance(message.content, mcp.EmbeddedResource)  # nothing else needs a type
+    inside = message.content.resource
+    kind = "text/plain" if isinstance(inside, mcp.TextResourceContents) else "application/octet-stream"
+    content = msgspec.structs.replace(message.content, resource=msgspec.structs.replace(inside, mime_type=kind))
+    return msgspec.structs.replace(message, content=content)
 
 
 def _description(owner: PromptRepo) -> str | None:

@@ -183,6 +183,23 @@ async def test_every_kind_of_content_becomes_messages(value: Any, messages: list
     assert result.description == ("own" if isinstance(value, mcp.GetPromptResult) else "Made.")
 
 
+@pytest.mark.parametrize(
+    ("contents", "kind"),
+    [
+        (mcp.TextResourceContents("test://x", "x"), "text/plain"),
+        (mcp.BlobResourceContents("test://x", "eA=="), "application/octet-stream"),
+        (mcp.TextResourceContents("test://x", "x", mime_type="text/csv"), "text/csv"),
+    ],
+)
+async def test_embedded_resource_always_says_what_it_is(contents: Any, kind: str) -> None:
+    value = mcp.GetPromptResult([mcp.user("first"), mcp.user(mcp.EmbeddedResource(contents))])
+    async with connect(suite(Repo("", value))) as client:
+        messages = (await get(client, "x")).messages
+    assert messages[0] == mcp.user("first")
+    assert isinstance(messages[1].content, mcp.EmbeddedResource)
+    assert messages[1].content.resource.mime_type == kind
+
+
 async def test_channel_is_injected_into_both_kinds() -> None:
     @prompt
     async def asynchronous(a: str, c: Channel) -> str:
