@@ -16,6 +16,7 @@ The comment above a fence says what is done with it:
 
 import contextlib
 import importlib
+import inspect
 import os
 import re
 import signal
@@ -46,6 +47,7 @@ MARKERS = (
     "install",
     "not run: ",
 )
+OURS = re.compile(r"(?:genmcp|mcp|actors|transport)(?:\.\w+)+")
 PID = re.compile(r"pid:genmcp\.\w+\.\d+")
 PATIENCE = 30.0
 
@@ -81,6 +83,27 @@ def module_of(document: str) -> Any:
         if block.marker == "python":
             exec(compile(block.text, document, "exec"), module.__dict__)
     return module
+
+
+def names_in(text: str) -> list[str]:
+    """Return the dotted names of ours that a text has in code quotes; `mcp` is short for `genmcp.mcp.v2607`."""
+    return sorted({span for span in re.findall(r"`([^`]+)`", text) if OURS.fullmatch(span)})
+
+
+def exists(name: str) -> bool:
+    """Say whether a dotted name means something; an attribute of instances counts if its class documents it."""
+    parts = re.sub(r"^mcp\.", "genmcp.mcp.v2607.", name).split(".")
+    for length in range(len(parts), 0, -1):
+        try:
+            found: object = importlib.import_module(".".join(parts[:length]))
+        except ModuleNotFoundError:
+            continue
+        for part in parts[length:]:
+            if not hasattr(found, part):
+                return inspect.isclass(found) and f"\n    {part}: " in inspect.cleandoc(found.__doc__ or "")
+            found = getattr(found, part)
+        return True
+    return False
 
 
 def free_port() -> int:

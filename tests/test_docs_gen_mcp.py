@@ -1,17 +1,14 @@
 """`docs/gen_mcp.md`: our names exist, and none of GenMCP's is left out."""
 
-import importlib
-import inspect
 import re
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
+from tests.pages import ROOT, exists, names_in
+
 DOCS = ROOT / "docs" / "gen_mcp.md"
 CHECKLIST = ROOT.parent / "shared" / "gen_mcp-checklist.md"
 
-OURS = re.compile(r"(?:genmcp|mcp|actors|transport)(?:\.\w+)+")
 THEIRS = re.compile(r":([a-z_]\w*)|\b([a-z_]\w*\??)(?:\(|/\d)")
 NOISE = {"ok", "error", "any", "shutdown", "gen_mcp", "transport"}  # atoms of the language, and parts of other names
 
@@ -23,25 +20,7 @@ def rows() -> list[list[str]]:
 
 
 def our_names() -> list[str]:
-    spans = re.findall(r"`([^`]+)`", " ".join(f"{ours} {notes}" for _, ours, notes in rows()))
-    return sorted({span for span in spans if OURS.fullmatch(span)})
-
-
-def exists(name: str) -> bool:
-    """Say whether a dotted name means something; an attribute of instances counts if its class documents it."""
-    name = re.sub(r"^mcp\.", "genmcp.mcp.v2607.", name)
-    parts = name.split(".")
-    for length in range(len(parts), 0, -1):
-        try:
-            found: object = importlib.import_module(".".join(parts[:length]))
-        except ModuleNotFoundError:
-            continue
-        for part in parts[length:]:
-            if not hasattr(found, part):
-                return inspect.isclass(found) and f"\n    {part}: " in inspect.cleandoc(found.__doc__ or "")
-            found = getattr(found, part)
-        return True
-    return False
+    return names_in(" ".join(f"{ours} {notes}" for _, ours, notes in rows()))
 
 
 def test_every_row_has_three_cells() -> None:
