@@ -1,4 +1,4 @@
-"""The server that the official conformance suite is run against, and an example of what a tool can return.
+"""The server that the official conformance suite is run against, and an example of what a server can offer.
 
 Each tool is called as the suite calls it; the texts are those that the suite documents. `python -m genmcp serve
 tests/interop/everything.py` serves it.
@@ -6,13 +6,14 @@ tests/interop/everything.py` serves it.
 
 import base64
 import io
+import json
 import wave
 from typing import Annotated
 
 import msgspec
 import trio
 
-from genmcp import Accepted, Channel, Suite, Tool, ToolError, tool
+from genmcp import Accepted, Channel, Suite, Tool, ToolError, prompt, resource, tool
 from genmcp.mcp import v2607 as mcp
 from genmcp.schema import elicitation_schema
 
@@ -213,6 +214,93 @@ async def test_input_required_result_capabilities(channel: Channel) -> str:
     return f"The client answered {len(answers)} questions."
 
 
+@tool
+async def test_trigger_prompt_change() -> str:
+    """Tell every open subscription that the prompts have changed."""
+    suite.prompts_changed()
+    return "The subscriptions were told."
+
+
+@resource("test://static-text", name="Static text", mime_type="text/plain")
+async def static_text() -> str:
+    """A text that never changes."""
+    return "This is the content of the static text resource."
+
+
+@resource("test://static-binary", name="Static image", mime_type="image/png", size=len(RED_DOT))
+async def static_binary() -> bytes:
+    """An image that never changes."""
+    return RED_DOT
+
+
+@resource("test://watched-resource", name="Watched", mime_type="text/plain")
+async def watched() -> str:
+    """A text that clients watch."""
+    return "This is the content of the watched resource."
+
+
+@resource("test://template/{id}/data", name="Data by id", mime_type="application/json")
+async def template_data(id: str) -> str:
+    """The data that belongs to an id."""
+    return json.dumps({"id": id, "templateTest": True, "data": f"Data for ID: {id}"})
+
+
+@prompt
+async def test_simple_prompt() -> str:
+    """A prompt without arguments; a text is what the user says."""
+    return "This is a simple prompt for testing."
+
+
+@prompt
+async def test_prompt_with_arguments(arg1: str, arg2: str) -> str:
+    """A prompt with two arguments.
+
+    Args:
+        arg1: The first one; it completes.
+        arg2: The second one.
+    """
+    return f"Prompt with arguments: arg1='{arg1}', arg2='{arg2}'"
+
+
+@test_prompt_with_arguments.completion("arg1")
+async def suggestions(value: str) -> list[str]:
+    """Values that begin with what is typed."""
+    return [word for word in ("test", "testing", "tested", "text") if word.startswith(value)]
+
+
+@prompt
+async def test_prompt_with_embedded_resource(resourceUri: str) -> mcp.GetPromptResult:
+    """A prompt that brings a resource along.
+
+    Args:
+        resourceUri: The resource to embed.
+    """
+    embedded = mcp.resource(resourceUri, text="Embedded resource content for testing.", mime_type="text/plain")
+    return mcp.get_prompt_result(mcp.user(embedded), mcp.user("Please process the embedded resource above."))
+
+
+@prompt
+async def test_prompt_with_image() -> mcp.GetPromptResult:
+    """A prompt that brings an image along."""
+    image = mcp.image(RED_DOT, "image/png")
+    return mcp.get_prompt_result(mcp.user(image), mcp.user("Please analyze the image above."))
+
+
+class Context(msgspec.Struct):
+    """What the form for a context asks."""
+
+    context: str
+
+
+@prompt
+async def test_input_required_result_prompt(channel: Channel) -> str:
+    """A prompt that asks the person first."""
+    match await channel.elicit("What is the context?", Context, key="user_context"):
+        case Accepted(Context(context=context)):
+            return f"Work in this context: {context}"
+    return "Work without a context."
+
+
 CONTACT = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
     "type": "object",
@@ -273,6 +361,15 @@ suite = Suite(
         test_input_required_result_multi_round,
         test_input_required_result_tampered_state,
         test_input_required_result_capabilities,
+        test_trigger_prompt_change,
         JsonSchema202012,
+    ],
+    resources=[static_text, static_binary, watched, template_data],
+    prompts=[
+        test_simple_prompt,
+        test_prompt_with_arguments,
+        test_prompt_with_embedded_resource,
+        test_prompt_with_image,
+        test_input_required_result_prompt,
     ],
 )
