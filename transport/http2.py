@@ -269,6 +269,6 @@ class Http2(H2Protocol):
 
 
 def _is_well_formed(event: h2.events.RequestReceived) -> bool:
-    """Whether Hypercorn can make a scope of it: h2 lets a CONNECT without a path pass, and any bytes in one."""
+    """Whether a scope can be made of it: h2 lets a CONNECT without a path pass, and a path of any bytes."""
     found = {bytes(name): bytes(value) for name, value in event.headers if name in (b":method", b":path")}
-    return len(found) == 2 and all(value.isascii() for value in found.values())
+    return len(found) == 2 and all(value.isascii() for value in found.values()) and found[b":path"][:1] in (b"/", b"*")

@@ -338,8 +338,10 @@ async def test_a_protocol_error_is_a_disconnect_of_what_runs(host: Host) -> None
         [(":method", "CONNECT"), (":authority", "x")],
         [(":method", "CONNECT"), (":protocol", "websocket"), (":scheme", "http"), (":authority", "x"), (":path", "/s")],
         [(":method", "POST"), (":path", b"/\xff\xfe"), (":scheme", "http"), (":authority", "x")],
+        [(":method", "POST"), (":path", "echo"), (":scheme", "http"), (":authority", "x")],
+        [(":method", "POST"), (":path", "http://x/echo"), (":scheme", "http"), (":authority", "x")],
     ],
-    ids=["no path", "bad websocket", "path of other bytes"],
+    ids=["no path", "bad websocket", "path of other bytes", "path without a slash", "whole url"],
 )
 async def test_an_odd_request_is_refused_alone(
     host: Host, head: list[tuple[str, str]], caplog: pytest.LogCaptureFixture
