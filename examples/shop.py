@@ -52,20 +52,20 @@ def caller(scope: dict[str, Any]) -> str:
 
 
 suite = Suite(server_name="Shop", server_version="1", tools=[wait_for_payment])
-app = QuartTrio(__name__)
+site = QuartTrio(__name__)
 
 
-@app.get("/")
+@site.get("/")
 async def index() -> str:
     return "The shop is open; its MCP endpoint is at /mcp"
 
 
-@app.post("/paid/<order>")
+@site.post("/paid/<order>")
 async def paid(order: str) -> tuple[str, int]:
     amount = float((await request.get_json())["amount"])
     delivery = suite.registry.send(f"payment of {order}", Paid(amount))
     return ("thanks", 200) if delivery is Delivery.DELIVERED else ("nobody waits for it", 202)
 
 
-transport.mount(app, "/mcp", transport.endpoint(suite, principal=caller))
-app.asgi_app = transport.with_node(app.asgi_app, suite)  # type: ignore[method-assign]  # Quart's place of middleware
+transport.mount(site, "/mcp", transport.endpoint(suite, principal=caller))
+app = transport.with_node(site, suite)

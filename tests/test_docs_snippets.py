@@ -1,6 +1,7 @@
 """The guides in docs/: every block is run, and does what the text around it says."""
 
 import ast
+import os
 import re
 import shutil
 import subprocess
@@ -53,6 +54,40 @@ def test_programs_are_shown_as_they_are_checked(program: Path) -> None:
     blocks = [block for document in ["README.md", *PAGES] for block in blocks_of(document)]
     shown = {node for block in blocks if block.language == "python" for node in statements(block.text)}
     assert [node for node in statements(program.read_text()) if node not in shown] == []
+
+
+@pytest.fixture(scope="module")
+def sources(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """The Python of README.md and of each guide as files."""
+    folder = tmp_path_factory.mktemp("sources")
+    for document in ["README.md", *PAGES]:
+        blocks = [block for block in blocks_of(document) if block.language == "python"]
+        own = [block.text for block in blocks if not block.marker.startswith("file: ")]
+        page = f"page_{Path(document).stem.lower()}.py"
+        (folder / page).write_text("\n".join(own).replace("from jobs import", "from tests.typing.p3_stream import"))
+        if document == "README.md":
+            for block in blocks:
+                if block.marker.startswith("file: "):
+                    (folder / block.marker.removeprefix("file: ")).write_text(block.text)
+    return sorted(folder.iterdir())
+
+
+CHECKERS = {
+    "mypy": ["--strict", "--explicit-package-bases", "--disable-error-code=no-redef"],  # a page has several suites
+    "pyright": [f"--pythonpath={sys.executable}"],
+}
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(240)
+@pytest.mark.parametrize("checker", CHECKERS)
+def test_documents_satisfy_the_type_checkers(sources: list[Path], checker: str) -> None:
+    folder = sources[0].parent
+    command = [sys.executable, "-m", checker, *CHECKERS[checker], *map(str, sources)]
+    environment = {**os.environ, "MYPYPATH": f"{folder}:{ROOT}"}
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    errors = [line for line in done.stdout.splitlines() if " error: " in line and "is obscured" not in line]
+    assert (errors, done.stderr) == ([], "")
 
 
 def text_of(result: mcp.CallToolResult) -> str:
@@ -224,7 +259,7 @@ async def test_stateless_question_brings_its_state_back(page: Any) -> None:
     async with serving(page.conversations.Order, capabilities=FORMS) as client:
         call = client.start_tool("order", {"item": "tea"})
         await call.result()
-        assert text_of(await client.retry(call, {"count": accept(n=3)}).result()) == "tea for 15"
+        assert text_of(await client.retry(call, {"count": accept(n=3)}).result()) == "3 tea for 15"
 
 
 # -- server.md

@@ -12,7 +12,8 @@ import pytest
 from genmcp import Suite
 from genmcp.mcp import v2607 as mcp
 from genmcp.testing import connect
-from tests.pages import ROOT, blocks_of, module_of, session, unknown_markers
+from tests.interop.wire import post, request, result_of
+from tests.pages import ROOT, Block, blocks_of, module_of, session, unknown_markers
 
 README = "README.md"
 
@@ -28,6 +29,22 @@ def test_commands_do_what_the_text_says(tmp_path: Path) -> None:
     with session(tmp_path) as reader:
         for block in blocks_of(README):
             reader.perform(block)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("mounted", ["mounted", "with_starlette"])
+def test_mounted_endpoints_answer(mounted: str, tmp_path: Path) -> None:
+    blocks = blocks_of(README)
+    (command,) = (block for block in blocks if block.text.startswith("hypercorn "))
+    with session(tmp_path) as reader:
+        for block in blocks:
+            if block.marker.startswith("file: "):
+                reader.perform(block)
+        reader.perform(Block(command.marker, command.language, command.text.replace("mounted:", f"{mounted}:")))
+        url = f"http://127.0.0.1:{reader.port}/mcp"
+        listed = result_of(post(url, request("tools/list")))
+        assert [tool["name"] for tool in listed["tools"]] == ["run"]
 
 
 @pytest.mark.slow
