@@ -185,6 +185,25 @@ async def test_extension_shows_tools_to_some_callers(page: Any) -> None:
 # -- streaming.md
 
 
+@pytest.mark.parametrize("name", ["run_and_clean_up", "run"])
+async def test_clean_up_may_wait_though_the_client_left(
+    page: Any, name: str, monkeypatch: pytest.MonkeyPatch, autojump_clock: trio.testing.MockClock
+) -> None:
+    cancelled: list[str] = []
+
+    async def cancel(job: str) -> None:
+        await trio.sleep(1)
+        cancelled.append(job)
+
+    monkeypatch.setattr(page.streaming.queue, "cancel", cancel)
+    async with serving(getattr(page.streaming, name)) as client:
+        call = client.start_tool(name, {"query": "q"})
+        await trio.testing.wait_all_tasks_blocked()
+        call.leave()
+        await trio.sleep(2)
+    assert cancelled == (["1"] if name == "run_and_clean_up" else [])  # without the shield it is cut short
+
+
 async def test_child_publishes_to_who_watches(page: Any, autojump_clock: trio.testing.MockClock) -> None:
     async with connect(page.streaming.prices) as client:
         call = client.start_tool("watch", {"symbol": "ACME", "count": 2}, progress_token="p")

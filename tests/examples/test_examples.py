@@ -46,7 +46,7 @@ def test_example_is_served_as_it_says(name: str, tmp_path: Path) -> None:
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize("tool", ["mypy", "pyright"])
 def test_examples_satisfy_the_type_checkers(tool: str) -> None:
-    strict = ["--strict"] if tool == "mypy" else []
+    strict = ["--strict"] if tool == "mypy" else [f"--pythonpath={sys.executable}"]
     command = [
         sys.executable,
         "-m",

@@ -103,7 +103,7 @@ def test_mypy_reveals_the_promised_types(questions: dict[Path, dict[int, tuple[s
 @pytest.mark.slow
 @pytest.mark.timeout(240)
 def test_pyright_reveals_the_promised_types(questions: dict[Path, dict[int, tuple[str, str]]]) -> None:
-    report = json.loads(run("pyright", "--outputjson", *questions).stdout)
+    report = json.loads(run("pyright", "--outputjson", f"--pythonpath={sys.executable}", *questions).stdout)
     assert report["summary"]["errorCount"] == report["summary"]["warningCount"] == 0, report["generalDiagnostics"]
     found = {}
     for item in report["generalDiagnostics"]:
