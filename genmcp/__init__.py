@@ -10,6 +10,7 @@ from genmcp.channel import Channel, Sent
 from genmcp.conversation import Accepted, Answer, Declined, Dismissed
 from genmcp.errors import (
     CallbackReturnError,
+    ChannelClosedError,
     ConfigurationError,
     ExpiredCursor,
     ExpiredRequestState,
@@ -46,7 +47,7 @@ from genmcp.suite import (
     resource,
     tool,
 )
-from genmcp.sync_channel import ChannelClosedError, SyncChannel
+from genmcp.sync_channel import SyncChannel
 from genmcp.telemetry import attach_default_logger
 
 __all__ = [

@@ -19,7 +19,7 @@ from genmcp.conversation.answers import Answer
 from genmcp.mcp import v2607 as mcp
 
 if TYPE_CHECKING:
-    from genmcp.conversation.dialogue import Dialogue
+    from genmcp.backstage import Backstage
 
 T = TypeVar("T")
 
@@ -33,20 +33,20 @@ class Asking:
 
     All of them wait as long as a conversation may take, and may raise:
         MissingCapability: The client did not declare that it can answer; unhandled, it is -32021.
+        ChannelClosedError: The request was answered, or its client left a handler that finishes anyway.
     """
 
-    _dialogue: Dialogue | None = None
-    _request: mcp.ClientRequest | None = None
+    backstage: Backstage
 
     @property
     def input_responses(self) -> Mapping[str, mcp.InputResponse]:
         """The answers that this run began with, by key: those to the `InputRequired` that led to it. Else empty."""
-        return getattr(getattr(self._request, "params", None), "input_responses", None) or {}
+        return getattr(getattr(self.backstage.request, "params", None), "input_responses", None) or {}
 
     @property
     def request_state(self) -> Any:
         """The state of the `InputRequired` that led to this run. Else None."""
-        return getattr(getattr(self._request, "params", None), "request_state", None)
+        return getattr(getattr(self.backstage.request, "params", None), "request_state", None)
 
     @overload
     async def elicit(
@@ -151,16 +151,10 @@ class Asking:
             By key, what `elicit`, `elicit_url`, `sample` and `list_roots` return.
         """
         asked = {key: questions.question_of(request) for key, request in requests.items()}
-        return await self._conversation.ask(asked, once=once, single_use=single_use)
+        return await self.backstage.conversation.ask(asked, once=once, single_use=single_use)
 
     async def _one(self, question: questions.Question[T], key: str | None, once: bool, single_use: bool) -> T:
-        key = self._conversation.key(key)
-        answers = await self._conversation.ask({key: question}, once=once, single_use=single_use)
+        key = self.backstage.conversation.key(key)
+        answers = await self.backstage.conversation.ask({key: question}, once=once, single_use=single_use)
         answer: T = answers[key]
         return answer
-
-    @property
-    def _conversation(self) -> Dialogue:
-        if self._dialogue is None:
-            raise RuntimeError("only a tools/call, prompts/get or resources/read can ask the client")
-        return self._dialogue

@@ -6,94 +6,41 @@ Sends are awaitable: they are a checkpoint, feel the backpressure of a slow clie
 
 from __future__ import annotations
 
-import enum
-from collections.abc import Awaitable, Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 import trio
 
-from actors import Shutdown
 from genmcp.asking import Asking
-from genmcp.endings import CloseReason, as_mcp_error, stopped
-from genmcp.mcp import McpError, MissingCapability, jsonrpc
+from genmcp.backstage import Backstage
+from genmcp.endings import CloseReason
+from genmcp.mcp import McpError, MissingCapability, as_error, jsonrpc
 from genmcp.mcp import v2607 as mcp
-from genmcp.meta import ChannelMeta, FoundMeta
-from genmcp.progress import Progress
-from genmcp.threads import Threads
+from genmcp.meta import ChannelMeta
+from genmcp.outbox import Sent
+from genmcp.progress import check_finite
 
 if TYPE_CHECKING:
-    from actors import Actor, Pid, Registry, Timer
-    from genmcp.limits import HeaderCheck
-    from genmcp.outbox import Outbox
+    from actors import Pid, Registry
     from genmcp.schema import HeaderParam
+
+__all__ = ["Channel", "CloseReason", "Match", "Sent"]
 
 Match = Callable[[Any], bool] | type | tuple[type, ...]
 """Which message to take: those of a type, or those that a function is true for."""
-
-
-class Sent(enum.Enum):
-    """What became of an event that a handler sent."""
-
-    SENT = "sent"
-    """It was handed over, in order."""
-    CLOSED = "closed"
-    """Nobody takes it: the request was answered or closed, or the client is gone."""
-    NOT_WANTED = "not_wanted"
-    """The client did not ask for it: no progress token, progress that does not increase, a log below its level."""
 
 
 class Channel(Asking):
     """One request's channel. Made by the worker; `genmcp.testing.channel` makes one for unit tests.
 
     Attributes:
-        request_id: The JSON-RPC id of the request; None for a notification.
         tool_name: The tool of a `tools/call`, else None.
-        meta: What the request says of itself and what the mount says of the caller.
-        progress_token: The client's token for progress, or None.
-        log_level: The lowest level of log message the client wants, or None for none.
-        close_reason: What ended the request, once something other than a return did; else None.
+        backstage: What the worker and the Suite do with it; handlers need nothing of it.
     """
 
-    def __init__(
-        self,
-        *,
-        outbox: Outbox,
-        meta: ChannelMeta,
-        actor: Actor | None = None,
-        request_id: mcp.RequestId | None = None,
-        tool_name: str | None = None,
-        progress_token: mcp.ProgressToken | None = None,
-        log_level: mcp.LoggingLevel | None = None,
-        progress_interval: float | None = None,
-        subscription: bool = False,
-        threads: Threads | None = None,
-        default_timeout: float | None = None,
-        check_headers: HeaderCheck | None = None,
-    ) -> None:
-        self.request_id = request_id
+    def __init__(self, backstage: Backstage, *, tool_name: str | None = None) -> None:
+        self.backstage = backstage
         self.tool_name = tool_name
-        self.meta = meta
-        self.progress_token = progress_token
-        self.log_level: mcp.LoggingLevel | None = log_level
-        self.close_reason: CloseReason | None = None
-        self._actor = actor
-        self._outbox = outbox
-        self._answered = False
-        self._waiting = False
-        self._finish_anyway = False
-        self._finalize: Callable[[mcp.ServerResult], mcp.ServerResult] | None = None
-        self._threads = threads if threads is not None else Threads()
-        self._default_timeout = default_timeout
-        self._check_headers = check_headers
-        self._time_limit: float | None = None
-        self._timer: Timer | None = None
-        self._progress = Progress(progress_token, progress_interval) if progress_token is not None else None
-        self._progress_interval = progress_interval
-        self._subscription = subscription
-        self._gate: Callable[[mcp.ServerNotification], Awaitable[bool]] | None = None
-        self._leaving: list[Callable[[], None]] = []
-        self._held: list[mcp.ServerNotification] | None = None
 
     def __repr__(self) -> str:
         what = self.tool_name or "request"
@@ -104,39 +51,43 @@ class Channel(Asking):
     @property
     def pid(self) -> Pid:
         """The worker's address: give it to whoever produces the result, as `str(channel.pid)`."""
-        return self._worker.pid
+        return self.backstage.worker.pid
 
     @property
     def registry(self) -> Registry:
         """The node's registry: names, topics, sends, monitors."""
-        return self._worker.registry
+        return self.backstage.worker.registry
 
     @property
-    def incarnation(self) -> str:
-        """Which run of the node this is; part of every pid."""
-        return self._worker.node.incarnation
+    def request_id(self) -> mcp.RequestId | None:
+        """The JSON-RPC id of the request; None for a notification."""
+        return self.backstage.request_id
+
+    @property
+    def meta(self) -> ChannelMeta:
+        """What the request says of itself and what the mount says of the caller."""
+        return self.backstage.found.channel
+
+    @property
+    def progress_token(self) -> mcp.ProgressToken | None:
+        """The client's token for progress, or None."""
+        return self.backstage.found.progress_token
+
+    @property
+    def log_level(self) -> mcp.LoggingLevel | None:
+        """The lowest level of log message that the client wants, or None for none."""
+        return self.backstage.found.log_level
+
+    @property
+    def close_reason(self) -> CloseReason | None:
+        """What ended the request, once something other than a return did; else None."""
+        return self.backstage.close_reason
 
     @property
     def status(self) -> Literal["open", "suspended", "closed"]:
         """`suspended` while it waits for the client's answer; `closed` once answered, closed, or left by the client."""
-        return "suspended" if self._waiting else "closed" if self._closed else "open"
-
-    @property
-    def finishes(self) -> bool:
-        """True while a handler runs that asked to finish although the client left (`on_close="finish"`)."""
-        return self._finish_anyway
-
-    @property
-    def _closed(self) -> bool:
-        return self._answered or self._waiting or self.close_reason is not None or self._outbox.closed
-
-    @property
-    def _worker(self) -> Actor:
-        if self._actor is None:
-            raise RuntimeError(
-                "this channel belongs to no worker; make it with genmcp.testing.channel(node) to use its mailbox"
-            )
-        return self._actor
+        stage = self.backstage
+        return "suspended" if stage.suspended else "closed" if stage.closed else "open"
 
     async def receive(self, *, timeout: float | None = None, match: Match | None = None) -> Any:
         """Wait for the next message of the worker's mailbox.
@@ -154,7 +105,7 @@ class Channel(Asking):
 
         Cancellation leaves the mailbox as it was.
         """
-        return await self._worker.receive(timeout=timeout, match=match)
+        return await self.backstage.worker.receive(timeout=timeout, match=match)
 
     def require_capability(self, name: str, *path: str) -> None:
         """Make sure that the client declared a capability on this request.
@@ -186,17 +137,18 @@ class Channel(Asking):
         Raises:
             HeaderMismatch: A header is missing, malformed, unexpected, or differs; unhandled, it is -32020.
         """
-        if mirrored and self._check_headers is not None:
-            self._check_headers(mirrored, arguments)
+        check = self.backstage.check_headers
+        if mirrored and check is not None:
+            check(mirrored, arguments)
 
     # -- talking to the client
 
     async def start_stream(self) -> Sent:
         """Open the SSE stream now, so that keep-alive comments protect slow work. Opening it again does nothing."""
         await trio.lowlevel.checkpoint()
-        if self._closed:
+        if self.backstage.closed:
             return Sent.CLOSED
-        self._outbox.start()
+        self.backstage.outbox.start()
         return Sent.SENT
 
     async def send_progress(self, progress: float, total: float | None = None, message: str | None = None) -> Sent:
@@ -206,15 +158,24 @@ class Channel(Asking):
             progress: How far the work is; must increase with each report, else it is dropped (X-11).
             total: How far it will go, if known.
             message: A text for people.
+
+        Returns:
+            SENT also for a report that waits for its interval, where those are merged.
+
+        Raises:
+            TypeError: `progress` or `total` is not a number.
+            ValueError: It is not finite, so it has no JSON form.
         """
-        if self._progress is None or self._subscription:
+        check_finite(progress, total)
+        stage = self.backstage
+        if stage.subscription or stage.progress is None or not stage.progress.increases(progress):
             await trio.lowlevel.checkpoint()
-            return Sent.CLOSED if self._closed else Sent.NOT_WANTED
-        notification = self._progress.report(progress, total, message)
+            return stage.not_wanted()
+        notification = stage.progress.report(progress, total, message)
         if notification is None:
             await trio.lowlevel.checkpoint()
-            return Sent.CLOSED if self._closed else Sent.NOT_WANTED
-        return await self._send(notification)
+            return Sent.CLOSED if stage.closed else Sent.SENT
+        return await stage.send(notification)
 
     async def send_log(self, level: mcp.LoggingLevel, data: Any, logger: str | None = None) -> Sent:
         """Send a log message, if the client asked for its level on this request (L-03, L-04).
@@ -233,12 +194,12 @@ class Channel(Asking):
         jsonrpc.dump(data)
         if not self._wants(level):
             await trio.lowlevel.checkpoint()
-            return Sent.CLOSED if self._closed else Sent.NOT_WANTED
+            return self.backstage.not_wanted()
         params = mcp.LoggingMessageNotificationParams(level=level, data=data, logger=logger)
-        return await self._send(mcp.LoggingMessageNotification(params=params))
+        return await self.backstage.send(mcp.LoggingMessageNotification(params=params))
 
     def _wants(self, level: mcp.LoggingLevel) -> bool:
-        if self.log_level is None or self._subscription:
+        if self.log_level is None or self.backstage.subscription:
             return False
         return mcp.LOGGING_LEVELS.index(level) >= mcp.LOGGING_LEVELS.index(self.log_level)
 
@@ -248,23 +209,7 @@ class Channel(Asking):
         On a subscription's stream it is stamped with the subscription's id, unless it carries one already (M-13),
         and dropped (`NOT_WANTED`) when the acknowledged filter does not allow it.
         """
-        if self._gate is not None and not await self._gate(notification):
-            await trio.lowlevel.checkpoint()
-            return Sent.NOT_WANTED
-        return await self._send(notification)
-
-    async def _send(self, notification: mcp.ServerNotification) -> Sent:
-        await trio.lowlevel.checkpoint()
-        if self._subscription and self.request_id is not None:
-            notification = mcp.with_subscription_id(notification, self.request_id)
-        if self._held is not None and not self._closed:
-            self._held.append(notification)
-            return Sent.SENT
-        while not self._closed:
-            if self._outbox.put(notification):
-                return Sent.SENT
-            await self._outbox.room()
-        return Sent.CLOSED
+        return await self.backstage.send_through_gate(notification)
 
     async def send_result(self, result: mcp.ServerResult) -> Sent:
         """Answer the request now; the handler runs on, and what it returns is ignored.
@@ -276,13 +221,13 @@ class Channel(Asking):
 
     async def send_error(self, error: McpError | str) -> Sent:
         """Answer the request with an error now; a text is -32603 with that text. The handler runs on."""
-        return await self._answer(as_mcp_error(error))
+        return await self._answer(as_error(error))
 
     async def _answer(self, final: mcp.ServerResult | McpError) -> Sent:
         await trio.lowlevel.checkpoint()
-        if self._closed:
+        if self.backstage.closed:
             return Sent.CLOSED
-        self._end(final)
+        self.backstage.end(final)
         return Sent.SENT
 
     async def close(self) -> Sent:
@@ -292,99 +237,7 @@ class Channel(Asking):
         after the callback returned.
         """
         await trio.lowlevel.checkpoint()
-        if self._closed:
+        if self.backstage.closed:
             return Sent.CLOSED
-        self._end(self._listen_result() if self._subscription else None)
-        self.close_reason = "closed"
+        self.backstage.close()
         return Sent.SENT
-
-    # -- for the worker and the Suite
-
-    def _bind(self, actor: Actor) -> None:
-        self._actor = actor
-
-    def _lose(self, reason: CloseReason) -> None:
-        """Note what ended the request from outside; the first reason stands."""
-        if self.close_reason is None:
-            self.close_reason = reason
-
-    def _hold(self) -> None:
-        """Keep back what is sent until `_release`: the acknowledgement of a subscription comes first."""
-        self._held = []
-
-    async def _release(
-        self, first: mcp.ServerNotification, gate: Callable[[mcp.ServerNotification], Awaitable[bool]]
-    ) -> None:
-        """Send `first`, then what was kept back and passes `gate`; from now on everything must pass it."""
-        held, self._held = self._held or [], None
-        await self._send(first)
-        self._gate = gate
-        for notification in held:
-            await self.send_notification(notification)
-
-    def _on_exit(self, callback: Callable[[], None]) -> None:
-        """Call `callback` when the worker ends, however it ends."""
-        self._leaving.append(callback)
-
-    @contextmanager
-    def _finishing(self) -> Iterator[None]:
-        """Let the handler's work go on in this block although the client leaves."""
-        self._finish_anyway = True
-        try:
-            yield
-        finally:
-            self._finish_anyway = False
-
-    def _limit_time(self, seconds: float) -> None:
-        """End the request with `Shutdown("timeout")` unless it has ended by then."""
-        self._time_limit = seconds
-        self._timer = self.registry.stop_after(seconds, self.pid, Shutdown("timeout"))
-
-    def _end(self, final: mcp.ServerResult | McpError | None) -> None:
-        """Hand over the last event, after any progress that was waiting for its interval."""
-        if not self._answered:
-            self._hand_over(final)
-            self._answered = True
-
-    def _hand_over(self, final: mcp.ServerResult | McpError | None) -> None:
-        waiting = self._progress.flush() if self._progress is not None else None
-        if waiting is not None:
-            self._outbox.put(waiting)
-        if self._finalize is not None and final is not None and not isinstance(final, McpError):
-            final = self._finalize(final)
-        self._outbox.end(final)
-
-    @contextmanager
-    def _suspended(self, question: mcp.InputRequiredResult) -> Iterator[None]:
-        """End the request with a question, and be nobody's channel until `_rebind`; the time limit stands still."""
-        self._hand_over(question)
-        self._waiting = True
-        left = self._timer.cancel() if self._timer is not None else None
-        try:
-            yield
-        finally:
-            self._waiting = False
-            if left is not None:
-                self._timer = self.registry.stop_after(left, self.pid, Shutdown("timeout"))
-
-    def _rebind(self, outbox: Outbox, request_id: mcp.RequestId, found: FoundMeta) -> None:
-        """Become the channel of a retry: what belongs to the request before it is replaced."""
-        self._outbox = outbox
-        self._waiting = False
-        self.request_id = request_id
-        self.meta = found.channel
-        self.progress_token = found.progress_token
-        self.log_level = found.log_level
-        interval = self._progress_interval
-        self._progress = Progress(found.progress_token, interval) if found.progress_token is not None else None
-
-    def _end_by_stop(self) -> None:
-        """Tell the client that a stop ended its request; a subscription's ends with its result."""
-        if self._subscription:
-            self._end(self._listen_result())
-        else:
-            self._end(stopped(self.close_reason or "killed", self._time_limit))
-
-    def _listen_result(self) -> mcp.SubscriptionsListenResult:
-        assert self.request_id is not None  # a subscription is a request
-        return mcp.listen_result(self.request_id)

@@ -11,6 +11,7 @@
     ToolError                    a tool's failure that the model shall read: `isError: true`, not a JSON-RPC error
     ConfigurationError           the author's mistake, at start-up: option, provider, field, what was expected
     CallbackReturnError          the author's mistake, at run time: a callback returned what it may not
+    ChannelClosedError           a handler asked or waited on the channel of a request that is over
 
 Any other exception in a handler is masked: the client gets -32603 with a reference id, the log has the traceback.
 """
@@ -38,6 +39,7 @@ from genmcp.mcp.errors import (
 
 __all__ = [
     "CallbackReturnError",
+    "ChannelClosedError",
     "ConfigurationError",
     "ExpiredCursor",
     "ExpiredRequestState",
@@ -65,6 +67,10 @@ class ToolError(Exception):
 
 class ConfigurationError(ValueError):
     """A server, provider or option is wrong; raised at start-up, naming what, where, and what was expected."""
+
+
+class ChannelClosedError(Exception):
+    """A handler asked its client, or a synchronous one waited for a message, when the request was over already."""
 
 
 class CallbackReturnError(TypeError):

@@ -6,10 +6,22 @@ The floor above implements it (a relay that turns events into JSON or SSE), and 
 
 from __future__ import annotations
 
+import enum
 from typing import Protocol
 
 from genmcp.mcp import McpError
 from genmcp.mcp import v2607 as mcp
+
+
+class Sent(enum.Enum):
+    """What became of an event that a handler sent."""
+
+    SENT = "sent"
+    """It was handed over, in order."""
+    CLOSED = "closed"
+    """Nobody takes it: the request was answered or closed, or the client is gone."""
+    NOT_WANTED = "not_wanted"
+    """The client did not ask for it: no progress token, progress that does not increase, a log below its level."""
 
 
 class Outbox(Protocol):

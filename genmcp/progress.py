@@ -26,19 +26,15 @@ class Progress:
         self._waiting: mcp.ProgressNotification | None = None
         self.dropped = 0
 
-    def report(self, progress: float, total: float | None, message: str | None) -> mcp.ProgressNotification | None:
-        """Return the notification to send now, or None: it does not increase, or waits for its interval.
+    def increases(self, progress: float) -> bool:
+        """Tell whether a report goes further than those before it; one that does not is dropped, and counted."""
+        if progress > self._last:
+            return True
+        self.dropped += 1
+        return False
 
-        Raises:
-            TypeError: `progress` or `total` is not a number.
-            ValueError: `progress` or `total` is not finite, so it has no JSON form.
-        """
-        for value in (progress, total):
-            if value is not None and not math.isfinite(value):
-                raise ValueError(f"progress and total must be finite numbers, not {value!r}")
-        if progress <= self._last:
-            self.dropped += 1
-            return None
+    def report(self, progress: float, total: float | None, message: str | None) -> mcp.ProgressNotification | None:
+        """Return the notification to send now, or None: it waits for its interval, unless a newer one replaces it."""
         self._last = progress
         params = mcp.ProgressNotificationParams(
             progress_token=self._token, progress=progress, total=total, message=message
@@ -59,3 +55,15 @@ class Progress:
         """Return the newest report that waits for its interval, so that it goes out before the result."""
         waiting, self._waiting = self._waiting, None
         return waiting
+
+
+def check_finite(*values: float | None) -> None:
+    """Refuse numbers that have no JSON form.
+
+    Raises:
+        TypeError: One is not a number.
+        ValueError: One is not finite.
+    """
+    for value in values:
+        if value is not None and not math.isfinite(value):
+            raise ValueError(f"progress and total must be finite numbers, not {value!r}")

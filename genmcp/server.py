@@ -42,15 +42,13 @@ from typing_extensions import TypeVar
 from actors import ExitReason, Node, Normal, Registry, Shutdown
 from genmcp.channel import Channel
 from genmcp.conversation import Conversations
+from genmcp.endings import REPLY
 from genmcp.mcp import InvalidParams, McpError, MethodNotFound
 from genmcp.mcp import v2607 as mcp
 
 LOG = logging.getLogger("genmcp")
 
 StateT = TypeVar("StateT", default=None)
-
-REPLY = Shutdown("reply")
-"""The exit reason of a worker that has answered."""
 
 
 class Stream(msgspec.Struct, Generic[StateT], frozen=True):

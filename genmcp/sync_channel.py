@@ -9,7 +9,7 @@ import trio
 
 from genmcp.channel import Channel, Match, Sent
 from genmcp.conversation import Answer
-from genmcp.errors import McpError
+from genmcp.errors import ChannelClosedError, McpError
 from genmcp.meta import ChannelMeta
 
 if TYPE_CHECKING:
@@ -17,10 +17,6 @@ if TYPE_CHECKING:
     from genmcp.mcp import v2607 as mcp
 
 T = TypeVar("T")
-
-
-class ChannelClosedError(Exception):
-    """A synchronous handler waited on the channel of a request that has ended meanwhile."""
 
 
 class SyncChannel:

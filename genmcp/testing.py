@@ -20,10 +20,11 @@ from typing import Any, Literal, Self, TypeVar, cast
 import trio
 
 from actors import Delivery, Node, Pid
+from genmcp.backstage import Backstage
 from genmcp.channel import Channel
 from genmcp.mcp import McpError, protocol_version
 from genmcp.mcp import v2607 as mcp
-from genmcp.meta import ChannelMeta
+from genmcp.meta import ChannelMeta, FoundMeta
 from genmcp.server import Server
 from genmcp.worker import RequestContext, Worker, WorkerSettings, start_notification, start_request
 
@@ -154,9 +155,10 @@ class Call:
         return self._node.registry.send(self.pid, message)
 
     def leave(self, reason: Literal["client_gone", "stalled"] = "client_gone") -> None:
-        """Leave as a client does that closes its connection (or stops reading)."""
-        self.outbox.leave()
-        self._worker.client_gone(reason)
+        """Leave as a client does that closes its connection (or stops reading), unless it was answered already."""
+        if not self.outbox.closed:
+            self.outbox.leave()
+            self._worker.client_gone(reason)
 
 
 class Client:
@@ -185,6 +187,7 @@ class Client:
         if self._given is None:
             await self._stack.enter_async_context(self.node)
             await self._stack.enter_async_context(self._server.attach(self.node))
+            self._stack.push_async_callback(self.node.stop)  # workers end before what they live on
         return self
 
     async def __aexit__(
@@ -210,9 +213,13 @@ class Client:
         return self.node.registry.send(to, message)
 
     def meta(
-        self, *, progress_token: mcp.ProgressToken | None = None, log_level: mcp.LoggingLevel | None = None
+        self,
+        *,
+        progress_token: mcp.ProgressToken | None = None,
+        log_level: mcp.LoggingLevel | None = None,
+        extra: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
-        """Return the `_meta` of a request."""
+        """Return the `_meta` of a request; `extra` are further keys."""
         found: dict[str, Any] = {
             f"{META}protocolVersion": protocol_version(),
             f"{META}clientCapabilities": self._capabilities,
@@ -222,19 +229,27 @@ class Client:
             found["progressToken"] = progress_token
         if log_level is not None:
             found[f"{META}logLevel"] = log_level
-        return found
+        return found | dict(extra or {})
 
-    def start(self, method: str, params: Mapping[str, Any] | None = None, **meta: Any) -> Call:
+    def start(
+        self,
+        method: str,
+        params: Mapping[str, Any] | None = None,
+        *,
+        request_id: mcp.RequestId | None = None,
+        **meta: Any,
+    ) -> Call:
         """Start any request and return at once.
 
         Args:
             method: The request's method.
             params: Its params on the wire, without `_meta`.
+            request_id: Its id; default the next number.
             meta: As for `meta`.
         """
         message = {
             "jsonrpc": "2.0",
-            "id": next(self._ids),
+            "id": next(self._ids) if request_id is None else request_id,
             "method": method,
             "params": {**(params or {}), "_meta": self.meta(**meta)},
         }
@@ -362,19 +377,14 @@ def channel(
 ) -> TestChannel:
     """Make a channel to call a handler with directly; look at `.outbox` afterwards."""
     outbox = MemoryOutbox()
-    made = TestChannel(
-        outbox=outbox,
-        meta=ChannelMeta(
-            protocol_version=protocol_version(),
-            client_info=None,
-            client_capabilities=capabilities or mcp.ClientCapabilities(),
-            assigns=assigns or {},
-            principal=principal,
-        ),
-        request_id=1,
-        tool_name=tool_name,
-        progress_token=progress_token,
-        log_level=log_level,
+    meta = ChannelMeta(
+        protocol_version=protocol_version(),
+        client_info=None,
+        client_capabilities=capabilities or mcp.ClientCapabilities(),
+        assigns=assigns or {},
+        principal=principal,
     )
+    found = FoundMeta(meta, progress_token, log_level)
+    made = TestChannel(Backstage(outbox, found, WorkerSettings(), request_id=1), tool_name=tool_name)
     made.outbox = outbox
     return made

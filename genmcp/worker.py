@@ -21,42 +21,36 @@ A subscription ends with its result wherever the table says -32603 for a stop or
 from __future__ import annotations
 
 import logging
-import secrets
-from collections.abc import Callable
 from typing import Any, Literal, TypeAlias
 
 import msgspec
+import trio
 
 import actors
 from actors import Actor, Exit, ExitReason, Node, Pid, Shutdown
+from actors.exits import lone_leaf
 from genmcp import telemetry
+from genmcp.backstage import Backstage
 from genmcp.channel import Channel
 from genmcp.conversation import Dialogue
 from genmcp.conversation.claims import claim, opened
 from genmcp.conversation.state import Answerable, RoundState
-from genmcp.endings import as_mcp_error, close_reason
+from genmcp.crashes import mask
+from genmcp.endings import CLOSED, REPLY, close_reason
 from genmcp.errors import CallbackReturnError, InternalError, McpError
 from genmcp.limits import RequestContext, WorkerSettings
+from genmcp.mcp import as_error
 from genmcp.mcp import v2607 as mcp
-from genmcp.meta import read_meta
-from genmcp.outbox import ClosedOutbox, Outbox
-from genmcp.server import REPLY, Error, Result, Server, Stop, Stream, exit_reason, refusal
+from genmcp.meta import FoundMeta, read_meta
+from genmcp.notification import start_notification
+from genmcp.outbox import Outbox
+from genmcp.server import Error, Result, Server, Stop, Stream, exit_reason, refusal
 
 __all__ = ["RequestContext", "Worker", "WorkerSettings", "start_notification", "start_request"]
 
 LOG = logging.getLogger("genmcp")
 
 Outcome: TypeAlias = "Result | Error | Stop | Stream[Any]"
-
-CLOSED = Shutdown("closed")
-"""The exit reason of a worker that closed its channel."""
-
-NO_EVENT_LOOP = ("no running event loop", "no current event loop")
-ASYNCIO_HINT = (
-    "hint: genmcp runs handlers on trio, so an asyncio library finds no event loop here; use one that runs on trio "
-    "or anyio, or call its synchronous form from a `def` tool"
-)
-
 
 DEFAULTS = WorkerSettings()
 
@@ -77,6 +71,8 @@ def start_request(
         InvalidParams: A value under the request's `_meta` has the wrong type, or its `requestState` is refused.
         actors.StoppedError: The node is stopping.
     """
+    # before a round is used: what is wrong with a retry must not cost the client its conversation
+    found = read_meta(request.params.meta, {**server.assigns, **context.assigns}, context.principal)
     state: RoundState | None = None
     if isinstance(request, Answerable) and request.params.request_state is not None:
         state = opened(request, context.principal, required=server.opens_request_state)
@@ -84,109 +80,74 @@ def start_request(
         waiting = claim(server.conversations, state, node.incarnation, settings.conversation_ttl)
         if waiting is not None:
             worker: Worker = waiting.owner
-            worker.resume(request, outbox, context)
+            worker.resume(request, outbox, found)
             return worker
-    worker = Worker(node, server, request, outbox, context, settings, state)
+    stage = Backstage(
+        outbox,
+        found,
+        settings,
+        request_id=request.id,
+        subscription=isinstance(request, mcp.SubscriptionsListenRequest),
+        check_headers=context.check_headers,
+    )
+    worker = Worker(node, server, request, stage, state)
     worker.pid = node.spawn(worker.run, label=worker.label, capacity=settings.mailbox_capacity, grace=settings.grace)
     node.on_exit(worker.pid, worker.ended)
     return worker
 
 
-def start_notification(
-    node: Node,
-    server: Server[Any],
-    notification: mcp.ClientNotification,
-    context: RequestContext,
-    done: Callable[[BaseException | None], None],
-    settings: WorkerSettings = DEFAULTS,
-) -> Pid:
-    """Spawn the worker of a client's notification: `init`, then `handle_notification`.
-
-    `done` is called once when it has ended: with None, or with what the client shall read.
-    """
-
-    async def run() -> None:
-        actor = actors.current()
-        actor.annotate(method=notification.method)
-        given = getattr(notification.params, "meta", None)
-        meta = read_meta(given or {}, {**server.assigns, **context.assigns}, context.principal)
-        channel = Channel(outbox=ClosedOutbox(), meta=meta.channel, actor=actor)
-        outcome: BaseException | None = InternalError()
-        try:
-            state = await server.init()
-            if isinstance(state, Stop):
-                outcome = refusal(state.reason)
-            else:
-                await server.handle_notification(notification, channel, state)
-                outcome = None
-        except McpError as error:
-            outcome = error
-        finally:
-            done(outcome)
-
-    return node.spawn(run, label=notification.method, capacity=settings.mailbox_capacity, grace=settings.grace)
-
-
 class Worker:
     """The life of one request. The transport keeps it, to say when the client left."""
 
-    __slots__ = ("_channel", "_node", "_request", "_round", "_server", "_settings", "_state", "label", "pid")
+    __slots__ = ("_channel", "_node", "_request", "_round", "_server", "_stage", "_state", "label", "pid")
 
     pid: Pid
 
     def __init__(
-        self,
-        node: Node,
-        server: Server[Any],
-        request: mcp.ClientRequest,
-        outbox: Outbox,
-        context: RequestContext,
-        settings: WorkerSettings,
-        state: RoundState | None = None,
+        self, node: Node, server: Server[Any], request: mcp.ClientRequest, stage: Backstage, state: RoundState | None
     ) -> None:
+        tool = request.params.name if isinstance(request, mcp.CallToolRequest) else None
         self._node = node
         self._server = server
         self._request = request
-        self._settings = settings
-        self._channel = make_channel(server, request, outbox, context, settings)
+        self._stage = stage
+        self._channel = Channel(stage, tool_name=tool)
         self._state: tuple[Any] | None = None  # what `init` or the last `Stream` carried; None before
         self._round = state
         if isinstance(request, Answerable):
-            self._channel._dialogue = self._converse(request)
-        tool = self._channel.tool_name
+            stage.conversation = self._converse(request, stage)
         self.label = request.method if tool is None else f"{request.method} {tool}"
 
-    def client_gone(self, reason: Literal["client_gone", "stalled"] = "client_gone") -> None:
-        """Say that the client left (H-23): the worker is stopped, unless its handler asked to finish."""
-        self._channel._lose(reason)
-        if not self._channel.finishes:
-            self._node.registry.stop(self.pid, Shutdown("client_disconnected"))
-
-    def resume(self, request: mcp.ClientRequest, outbox: Outbox, context: RequestContext) -> None:
-        """Go on with a retry, which owns this worker from now on. One step: nothing happens in between."""
-        found = read_meta(request.params.meta, {**self._server.assigns, **context.assigns}, context.principal)
-        self._request = request
-        self._channel._rebind(outbox, request.id, found)
-        actor = self._node.actor(self.pid)
-        if actor is not None:
-            actor.annotate(request_id=str(request.id))
-        if isinstance(request, Answerable):
-            self._channel._conversation.attach(request)
-
-    def _converse(self, request: Answerable) -> Dialogue:
-        settings = self._settings
-        dialogue = Dialogue(
-            self._channel, request, self._server.conversations, settings.conversation_ttl, settings.conversations
-        )
+    def _converse(self, request: Answerable, stage: Backstage) -> Dialogue:
+        limits = stage.settings
+        conversations = self._server.conversations
+        dialogue = Dialogue(self._channel, stage, request, conversations, limits.conversation_ttl, limits.conversations)
         dialogue.owner = self
         if self._round is not None:
             dialogue.replay(self._round)
         return dialogue
 
+    def client_gone(self, reason: Literal["client_gone", "stalled"] = "client_gone") -> None:
+        """Say that the client left (H-23): the worker is stopped, unless its handler asked to finish."""
+        self._stage.lose(reason)
+        if not self._stage.finishing:
+            self._node.registry.stop(self.pid, Shutdown("client_disconnected"))
+
+    def resume(self, request: mcp.ClientRequest, outbox: Outbox, found: FoundMeta) -> None:
+        """Go on with a retry, which owns this worker from now on. One step: nothing happens in between."""
+        self._request = request
+        self._stage.rebind(outbox, request.id, found)
+        actor = self._node.actor(self.pid)
+        if actor is not None:
+            actor.annotate(request_id=str(request.id))
+        if isinstance(request, Answerable):
+            self._stage.conversation.attach(request)
+
     async def run(self) -> None:
         """Run the request to its end: the body of the worker's actor."""
         actor = actors.current()
-        self._channel._bind(actor)
+        stage = self._stage
+        stage.actor = actor
         actor.annotate(method=self._request.method, request_id=str(self._request.id))
         if self._channel.tool_name is not None:
             actor.annotate(tool=self._channel.tool_name)
@@ -196,21 +157,26 @@ class Worker:
         except BaseException as error:
             if actor.exit_asked is not None:
                 await self._stopped(actor, actor.exit_asked)
-            elif isinstance(error, Exception) and not isinstance(error, Exit):
-                self._crashed(actor, error)
+            elif is_cancellation(error):
+                await self._stopped(actor, Shutdown("shutdown"))  # of the scope around the node
+            elif isinstance(error, Exception) and not isinstance(lone_leaf(error), Exit):
+                stage.end(mask(error, actor, self._request.method))
             raise
         finally:
-            if self._channel.close_reason == "closed":
+            if stage.close_reason == "closed" and actor.exit_asked != actors.Killed():
                 await self._close(actor)
-        raise Exit(CLOSED if self._channel.close_reason == "closed" and reason == REPLY else reason)
+        raise Exit(CLOSED if stage.close_reason == "closed" and reason == REPLY else reason)
 
     def ended(self, reason: ExitReason) -> None:
         """Let go of what the request held. Called when the actor has ended, even if its body never ran."""
-        del reason
-        channel = self._channel
-        channel._end_by_stop()  # only where nothing ended it before
-        for callback in channel._leaving:
-            callback()
+        if not self._stage.answered:
+            self._stage.lose(close_reason(reason, node_stops=self._node.stopping))
+            self._stage.end_by_stop()
+        for callback in self._stage.take_exit_callbacks():
+            try:
+                callback()
+            except Exception:
+                LOG.exception("What should follow the end of %s (%s) failed", self.pid, self.label)
 
     # -- the callbacks, one after another
 
@@ -224,8 +190,11 @@ class Worker:
             while isinstance(outcome, Stream):
                 outcome = await self._next(outcome)
             return self._finish(outcome)
-        except McpError as error:
-            return self._finish(Error(error))
+        except Exception as error:
+            leaf = lone_leaf(error)  # a handler's own nursery wraps even one error
+            if isinstance(leaf, McpError):
+                return self._finish(Error(leaf))
+            raise
 
     async def _first(self, state: Any) -> Outcome:
         self._state = (state,)
@@ -233,7 +202,7 @@ class Worker:
             question = self._answered(self._round)
             if question is not None:
                 return Result(question)
-        self._channel._request = self._request
+        self._stage.request = self._request
         outcome: Outcome = await self._server.handle_request(self._request, self._channel, state)
         self._check("handle_request", outcome, Result | Error | Stream, "Result, Error or Stream")
         if isinstance(self._request, mcp.DiscoverRequest):
@@ -242,7 +211,7 @@ class Worker:
 
     def _answered(self, state: RoundState) -> mcp.InputRequiredResult | None:
         """Put a stateless round's answers and state into the request, or return what must be asked again."""
-        answers = self._channel._conversation.complete(state)
+        answers = self._stage.conversation.complete(state)
         if isinstance(answers, mcp.InputRequiredResult):
             return answers
         params: Any = msgspec.structs.replace(self._request.params, input_responses=answers, request_state=state.state)
@@ -250,19 +219,33 @@ class Worker:
         return None
 
     async def _next(self, stream: Stream[Any]) -> Outcome:
-        channel = self._channel
-        if channel.status == "closed":
-            return Error(InternalError())  # answered, or closed by itself: this return is the last
         self._state = (stream.state,)
-        channel._outbox.start()
-        message = await channel.receive()
-        outcome: Outcome = await self._server.handle_message(message, channel, stream.state)
+        if self._stage.answered:
+            return Error(InternalError())  # the answer stands: this return is the last
+        await self._stage.open()
+        message = await self._stage.next_message()
+        outcome: Outcome = await self._server.handle_message(message, self._channel, stream.state)
         self._check("handle_message", outcome, Result | Error | Stream | Stop, "Result, Error, Stream or Stop")
         return outcome
 
     def _check(self, callback: str, outcome: object, allowed: Any, expected: str) -> None:
-        if not isinstance(outcome, allowed):
-            raise CallbackReturnError(f"{type(self._server).__name__}.{callback}", outcome, expected)
+        """Refuse what a callback may not return, and a wrong content of what it may."""
+        if isinstance(outcome, Result):
+            expected = self._wrong_result(outcome.result)
+        elif isinstance(outcome, Error):
+            expected = _wrong_reason(outcome.reason)
+        elif isinstance(outcome, allowed):
+            return
+        if not expected:
+            return
+        raise CallbackReturnError(f"{type(self._server).__name__}.{callback}", outcome, expected)
+
+    def _wrong_result(self, result: object) -> str:
+        if not isinstance(result, mcp.Result):
+            return "a Result that holds a result struct of genmcp.mcp.v2607"
+        if isinstance(result, mcp.InputRequiredResult) and not isinstance(self._request, Answerable):  # I-03
+            return "a result: only a tools/call, prompts/get or resources/read may be answered with a question"
+        return ""
 
     def _check_discovery(self, outcome: Outcome) -> None:
         server = self._server
@@ -276,75 +259,53 @@ class Worker:
 
     def _finish(self, outcome: Outcome) -> ExitReason:
         """Tell the client how it ended, and return the exit reason."""
-        channel = self._channel
+        stage = self._stage
         match outcome:
             case Result(result=result, stop_reason=reason):
-                channel._end(result)
+                stage.end(result)
                 return reason
             case Error(reason=error):
-                channel._end(as_mcp_error(error))
+                stage.end(as_error(error))
                 return REPLY
             case Stop(reason=stop):
                 reason = exit_reason(stop)
                 quiet = reason.is_clean and not isinstance(stop, McpError)
-                channel._end(None if quiet else stop if isinstance(stop, McpError) else InternalError())
+                stage.end(None if quiet else stop if isinstance(stop, McpError) else InternalError())
                 return reason
         raise AssertionError(f"not an ending: {outcome!r}")
 
     def _refused(self, stop: Stop) -> ExitReason:
-        telemetry.emit(
-            "server.start_error", server=type(self._server).__name__, method=self._request.method, reason=stop.reason
-        )
-        self._channel._end(refusal(stop.reason))
+        name = type(self._server).__name__
+        telemetry.emit("server.start_error", server=name, method=self._request.method, reason=stop.reason)
+        self._stage.end(refusal(stop.reason))
         return exit_reason(stop.reason)
-
-    def _crashed(self, actor: Actor, error: Exception) -> None:
-        """Mask the exception: the client gets an id by which the log record can be found."""
-        reference = secrets.token_hex(6)
-        actor.annotate(reference=reference)
-        if any(text in str(error) for text in NO_EVENT_LOOP):
-            error.add_note(ASYNCIO_HINT)
-        self._channel._end(InternalError(data={"reference": reference}))
-        telemetry.emit("transport.server_crashed", method=self._request.method, reference=reference)
 
     async def _stopped(self, actor: Actor, reason: ExitReason) -> None:
         """Tell the client that the request was stopped, and let `handle_close` run unless it was a kill."""
-        channel = self._channel
-        answered = channel._answered
-        channel._lose(close_reason(reason))
-        channel._end_by_stop()
-        if not answered and isinstance(reason, Shutdown):
+        stage = self._stage
+        if stage.answered:
+            return
+        stage.lose(close_reason(reason, node_stops=self._node.stopping))
+        stage.end_by_stop()
+        if isinstance(reason, Shutdown):
             await self._close(actor)
 
     async def _close(self, actor: Actor) -> None:
         if self._state is None:
             return
-        with actor.clean_up(self._settings.grace):
+        with actor.clean_up(self._stage.settings.grace):
             try:
                 await self._server.handle_close(self._channel, self._state[0])
             except Exception:
                 LOG.exception("handle_close of %s (%s) failed", self.pid, self.label)
 
 
-def make_channel(
-    server: Server[Any],
-    request: mcp.ClientRequest,
-    outbox: Outbox,
-    context: RequestContext,
-    settings: WorkerSettings,
-) -> Channel:
-    """Make the channel of a request from its `_meta` and what the transport knows."""
-    found = read_meta(request.params.meta, {**server.assigns, **context.assigns}, context.principal)
-    return Channel(
-        outbox=outbox,
-        meta=found.channel,
-        request_id=request.id,
-        tool_name=request.params.name if isinstance(request, mcp.CallToolRequest) else None,
-        progress_token=found.progress_token,
-        log_level=found.log_level,
-        progress_interval=settings.progress_interval,
-        subscription=isinstance(request, mcp.SubscriptionsListenRequest),
-        threads=settings.threads,
-        default_timeout=settings.tool_timeout,
-        check_headers=context.check_headers,
-    )
+def is_cancellation(error: BaseException) -> bool:
+    """Tell whether an exception is a cancellation, or holds one among others."""
+    if isinstance(error, BaseExceptionGroup):
+        return error.split(trio.Cancelled)[0] is not None
+    return isinstance(error, trio.Cancelled)
+
+
+def _wrong_reason(reason: object) -> str:
+    return "" if isinstance(reason, McpError | str) else "an Error that holds an McpError or a text"

@@ -53,17 +53,29 @@ class Line(Protocol):
         ...
 
     @property
-    def incarnation(self) -> str:
-        """Which run of the node this is."""
+    def meta(self) -> ChannelMeta:
+        """What the request says of itself."""
         ...
-
-    meta: ChannelMeta
 
     def require_capability(self, name: str, *path: str) -> None:
         """Make sure that the client can do something."""
         ...
 
-    def _suspended(self, question: mcp.InputRequiredResult) -> AbstractContextManager[None]:
+
+class Stage(Protocol):
+    """What it needs of the channel's other side."""
+
+    @property
+    def incarnation(self) -> str:
+        """Which run of the node this is."""
+        ...
+
+    @property
+    def stopping(self) -> bool:
+        """True once the worker was asked to end."""
+        ...
+
+    def suspend(self, question: mcp.InputRequiredResult) -> AbstractContextManager[None]:
         """End the request with a question, for the length of the block."""
         ...
 
@@ -72,9 +84,16 @@ class Dialogue:
     """The questions and answers of one worker."""
 
     def __init__(
-        self, channel: Line, request: Answerable, conversations: Conversations, ttl: float, capacity: int
+        self,
+        channel: Line,
+        stage: Stage,
+        request: Answerable,
+        conversations: Conversations,
+        ttl: float,
+        capacity: int,
     ) -> None:
         self._channel = channel
+        self._stage = stage
         self._request = request
         self._table = conversations
         self._ttl = ttl
@@ -85,6 +104,8 @@ class Dialogue:
         self._once = False
         self._single_use = False
         self._attached: trio.Event | None = None
+        self._round_id = ""
+        self._asking: trio.Lock | None = None
         self.owner: Any = None  # the worker; its type lives above this package
 
     # -- the actor's way
@@ -97,10 +118,18 @@ class Dialogue:
     async def ask(
         self, questions: Mapping[str, Question[Any]], *, once: bool = False, single_use: bool = False
     ) -> dict[str, Any]:
-        """Return the answers, asking for those that are not there. See `Channel.ask`."""
+        """Return the answers, asking for those that are not there. See `Channel.ask`.
+
+        Tasks of one handler that ask at the same time ask one after another: a request can be answered with one round.
+        """
         self._once |= once
         self._single_use |= single_use
-        await trio.lowlevel.checkpoint()
+        if self._asking is None:
+            self._asking = trio.Lock()
+        async with self._asking:
+            return await self._until_answered(questions)
+
+    async def _until_answered(self, questions: Mapping[str, Question[Any]]) -> dict[str, Any]:
         while True:
             found = {key: self._answer(key, question) for key, question in questions.items()}
             missing = {key: questions[key] for key, answer in found.items() if answer is None}
@@ -134,11 +163,11 @@ class Dialogue:
     async def _round(self, missing: Mapping[str, Question[Any]]) -> None:
         """Ask, and wait until a retry brings answers."""
         channel = self._channel
-        round_id = f"{channel.pid} {secrets.token_hex(8)}"
+        self._round_id = round_id = f"{channel.pid} {secrets.token_hex(8)}"
         state = RoundState(
             kind="live",
             id=round_id,
-            incarnation=channel.incarnation,
+            incarnation=self._stage.incarnation,
             request=digest_of(self._request),
             answers=self._recorded,
             once=self._once,
@@ -149,7 +178,7 @@ class Dialogue:
         self._attached = trio.Event()
         self._table.suspend(round_id, self, self._capacity)  # before the question leaves: the answer may be quick
         try:
-            with channel._suspended(mcp.input_required_result(requests, token)):
+            with self._stage.suspend(mcp.input_required_result(requests, token)):
                 with trio.move_on_after(self._ttl):
                     await self._attached.wait()
                 if not self._attached.is_set():
@@ -158,8 +187,14 @@ class Dialogue:
         finally:
             self._table.forget(round_id)
 
+    @property
+    def waits(self) -> bool:
+        """True if a retry can go on here: a worker that was asked to end only looks as if it waited."""
+        return not self._stage.stopping
+
     def expire(self, why: str = "expired") -> None:
-        """End the worker: nobody answered in time, too many wait, or the server stops."""
+        """End the worker: nobody answered in time, too many wait, or the server stops; a retry runs it again."""
+        self._table.forget(self._round_id)
         self._channel.registry.stop(self._channel.pid, Shutdown(why))
 
     def attach(self, request: Answerable) -> None:

@@ -19,6 +19,11 @@ class Waiting(Protocol):
 
     owner: Any
 
+    @property
+    def waits(self) -> bool:
+        """True while the worker can still go on."""
+        ...
+
     def expire(self, why: str = "expired") -> None:
         """End the worker; `why` is the detail of its exit reason."""
         ...
@@ -61,4 +66,5 @@ class Conversations:
 
     def take(self, round_id: str) -> Waiting | None:
         """Return the worker that waits for this round, if it still does."""
-        return self._waiting.pop(round_id, None)
+        waiting = self._waiting.pop(round_id, None)
+        return waiting if waiting is not None and waiting.waits else None

@@ -58,7 +58,7 @@ class Changes(SubscriptionHandler[None]):
         if sum(self._open.values()) >= self._max_streams or (self._max_each is not None and mine >= self._max_each):
             return Stop("too many subscription streams are open; close one, or try again later")
         self._open[principal] = mine + 1
-        channel._on_exit(lambda: self._closed(principal))
+        channel.backstage.on_exit(lambda: self._closed(principal))
         for topic in topics_of(requested):
             channel.registry.subscribe(topic)
             if principal is not None:
@@ -93,7 +93,7 @@ def fold(message: object, channel: Channel) -> int:
     folded = 0
     while True:
         try:
-            channel._worker.receive_nowait(match=lambda other: other == message)
+            channel.backstage.worker.receive_nowait(match=lambda other: other == message)
         except trio.WouldBlock:
             return folded
         folded += 1

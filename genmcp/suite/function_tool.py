@@ -125,7 +125,7 @@ class FunctionTool(Tool, Generic[P, R]):
         fn = cast("Callable[..., Any]", self.fn)
         if not self._finish_anyway:
             return await fn(**arguments)
-        with channel._finishing():
+        with channel.backstage.finish_anyway():
             return await fn(**arguments)
 
     async def _run(self, arguments: dict[str, Any], channel: Channel) -> Any:
@@ -133,7 +133,7 @@ class FunctionTool(Tool, Generic[P, R]):
         for parameter in self._signature.injected:
             arguments[parameter] = own
         try:
-            return await channel._threads.run(lambda: self.fn(**arguments))  # type: ignore[call-arg]  # bound by name
+            return await channel.backstage.settings.threads.run(lambda: self.fn(**arguments))  # type: ignore[call-arg]  # bound by name
         finally:
             own._end()
 

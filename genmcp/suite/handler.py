@@ -132,7 +132,7 @@ class Handler:
         own = SyncChannel(channel)
         arguments |= dict.fromkeys(self._injected, own)
         try:
-            return await channel._threads.run(lambda: self.fn(**arguments))
+            return await channel.backstage.settings.threads.run(lambda: self.fn(**arguments))
         finally:
             own._end()
 

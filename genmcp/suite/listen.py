@@ -31,22 +31,33 @@ MayRead = Callable[[str, Channel], Awaitable[bool]]
 class ListenStream:
     """An open subscription: the owner of its worker's messages, and the gate of its channel."""
 
-    __slots__ = ("_acknowledged", "_channel", "_handler", "_may_read", "_state", "_warned")
+    __slots__ = ("_acknowledged", "_channel", "_handler", "_honored", "_may_read", "_requested", "_state", "_warned")
 
     def __init__(
         self,
         handler: SubscriptionHandler[Any],
-        state: Any,
-        acknowledged: mcp.SubscriptionFilter,
+        accepted: Stream[Any],
+        requested: mcp.SubscriptionFilter,
         channel: Channel,
         may_read: MayRead,
     ) -> None:
         self._handler = handler
-        self._state = state
-        self._acknowledged = acknowledged
+        self._state = accepted.state
+        self._requested = requested
+        self._honored = accepted.honored or requested
+        self._acknowledged = mcp.SubscriptionFilter()
         self._channel = channel
         self._may_read = may_read
         self._warned = False
+
+    async def acknowledge(self) -> None:
+        """Say what is honoured; the first notification of the stream (S-03)."""
+        declared = self._handler.subscription_capabilities(self._channel)
+        self._acknowledged = await narrowed(self._requested, self._honored, declared, self._channel, self._may_read)
+        params = mcp.SubscriptionsAcknowledgedNotificationParams(notifications=self._acknowledged)
+        await self._channel.backstage.release(
+            mcp.SubscriptionsAcknowledgedNotification(params=params), gate=self.allows
+        )
 
     async def handle_message(self, message: object, channel: Channel) -> Result | Stream[Any]:
         """Give the handler one message; a `Stop` ends the stream with its result."""
@@ -56,7 +67,7 @@ class ListenStream:
                 self._state = state
                 return Stream(self)
             case Stop(reason=reason):
-                return Result(channel._listen_result(), exit_reason(reason))
+                return Result(channel.backstage.listen_result(), exit_reason(reason))
         raise CallbackReturnError(f"{type(self._handler).__name__}.handle_message", outcome, "Stream or Stop")
 
     async def handle_close(self, channel: Channel) -> None:
@@ -102,18 +113,16 @@ async def listen(
     """
     requested = request.params.notifications
     _require_few(requested.resource_subscriptions or ())
-    channel._hold()
+    channel.backstage.hold()
     outcome = await handler.subscribe(requested, channel)
     if isinstance(outcome, Stop):
-        channel._end(refusal(outcome.reason))
+        channel.backstage.end(refusal(outcome.reason))
         raise Exit(exit_reason(outcome.reason))
     if not isinstance(outcome, Stream):
         raise CallbackReturnError(f"{type(handler).__name__}.subscribe", outcome, "Stream or Stop")
-    declared = handler.subscription_capabilities(channel)
-    acknowledged = await narrowed(requested, outcome.honored or requested, declared, channel, may_read)
-    stream = ListenStream(handler, outcome.state, acknowledged, channel, may_read)
-    params = mcp.SubscriptionsAcknowledgedNotificationParams(notifications=acknowledged)
-    await channel._release(mcp.SubscriptionsAcknowledgedNotification(params=params), stream.allows)
+    stream = ListenStream(handler, outcome, requested, channel, may_read)
+    # not here: a client that leaves during it must find the handler's state where `handle_close` gets it
+    channel.backstage.when_open(stream.acknowledge)
     return stream
 
 

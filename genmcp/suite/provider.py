@@ -177,9 +177,9 @@ def calling(provider: Provider, callback: str) -> Iterator[str]:
 def as_question(value: object, channel: Channel) -> Result | None:
     """Return the result for a provider's `InputRequired`, its state sealed; None if the value is none."""
     if isinstance(value, InputRequired):
-        return Result(channel._conversation.input_required(value.requests, value.state))
+        return Result(channel.backstage.conversation.input_required(value.requests, value.state))
     if isinstance(value, mcp.InputRequiredResult):
-        return Result(channel._conversation.input_required(value.input_requests or {}, value.request_state))
+        return Result(channel.backstage.conversation.input_required(value.input_requests or {}, value.request_state))
     return None
 
 

@@ -240,7 +240,7 @@ class Suite(Server["Owner | None"]):
     ) -> Result | Error | Stream[Owner | None]:
         """Route the request to its provider."""
         del state
-        channel._finalize = self.identity.stamp
+        channel.backstage.finalize = self.identity.stamp
         match request:
             case mcp.CallToolRequest() if self._tools.offered:
                 return await self._call_tool(request, channel)
@@ -273,7 +273,7 @@ class Suite(Server["Owner | None"]):
         if tool is None:
             return Error(UnknownTool(request.params.name))
         channel.check_headers(tool.contract.headers, request.params.arguments)
-        return await call_tool(tool, request, channel, channel._default_timeout)
+        return await call_tool(tool, request, channel)
 
     # -- its life on a node
 

@@ -36,12 +36,13 @@ class ToolStream:
 
 
 async def call_tool(
-    tool: Tool[Any, Any], request: mcp.CallToolRequest, channel: Channel, default_timeout: float | None
+    tool: Tool[Any, Any], request: mcp.CallToolRequest, channel: Channel
 ) -> Result | Error | Stream[ToolStream]:
     """Carry out one call of a tool, under its timeout."""
-    timeout = tool.timeout if tool.timeout is not None else default_timeout
+    stage = channel.backstage
+    timeout = tool.timeout if tool.timeout is not None else stage.settings.tool_timeout
     if timeout is not None:
-        channel._limit_time(timeout)
+        stage.limit_time(timeout)
     try:
         outcome = await tool.call(await tool.validate(request), channel)
     except ToolError as error:
@@ -70,9 +71,9 @@ def outcome_of(
             tool.contract.checked(result)
             return outcome
         case InputRequired(requests=requests, state=state):
-            return Result(channel._conversation.input_required(requests, state))
+            return Result(channel.backstage.conversation.input_required(requests, state))
         case Result(result=mcp.InputRequiredResult() as asked, stop_reason=reason):
-            sealed = channel._conversation.input_required(asked.input_requests or {}, asked.request_state)
+            sealed = channel.backstage.conversation.input_required(asked.input_requests or {}, asked.request_state)
             return Result(sealed, reason)
         case Error():
             return outcome
