@@ -14,7 +14,7 @@ import pytest
 import trio
 import trio.testing
 
-from genmcp import InvalidRequestState, McpError, Suite, UnknownTool, telemetry
+from genmcp import InvalidRequestState, McpError, ResourceNotFound, Suite, UnknownTool, telemetry
 from genmcp.mcp import v2607 as mcp
 from genmcp.schema import DIALECTS, compile
 from genmcp.settings import Settings
@@ -22,7 +22,7 @@ from genmcp.testing import Call, Client, channel, connect
 from genmcp.units import show_bytes
 from tests.pages import ROOT, blocks_of, module_of, session, unknown_markers
 
-GUIDES = ["tools", "streaming", "conversations", "server", "serving", "testing", "schemas"]
+GUIDES = ["tools", "resources", "streaming", "conversations", "server", "serving", "testing", "schemas"]
 PAGES = [f"docs/{name}.md" for name in GUIDES]
 PROGRAMS = sorted((ROOT / "tests" / "typing").glob("p?_*.py"))
 
@@ -180,6 +180,69 @@ async def test_extension_shows_tools_to_some_callers(page: Any) -> None:
         admin = client.as_principal("admin")
         assert [tool.name for tool in await admin.list_tools()] == ["forecast", "restart"]
         assert text_of(await admin.call_tool("restart")) == "restarted"
+
+
+# -- resources.md
+
+
+async def read(client: Client, uri: str) -> str:
+    result = await client.request("resources/read", {"uri": uri})
+    (contents,) = result.contents
+    return str(contents.text)
+
+
+async def test_functions_are_resources_and_templates(page: Any) -> None:
+    suite = Suite(server_name="Docs", server_version="1", resources=[page.resources.config, page.resources.article])
+    async with connect(suite) as client:
+        listed = await client.request("resources/list")
+        assert [resource.uri for resource in listed.resources] == ["config://app"]
+        templates = await client.request("resources/templates/list")
+        assert [template.uri_template for template in templates.resource_templates] == ["docs://{section}/{page}"]
+        assert await read(client, "config://app") == '{"debug": false}'
+        assert await read(client, "docs://faq/why") == "Because."
+        assert await read(client, "docs://faq/how") == "This page is empty."
+
+
+async def test_repository_lists_reads_and_lets_subscribe(page: Any) -> None:
+    suite = Suite(server_name="Docs", server_version="1", resources=[page.resources.Handbook])
+    async with connect(suite) as client:
+        first = await client.request("resources/list")
+        assert [resource.uri for resource in first.resources] == ["book://faq/why"]
+        second = await client.request("resources/list", {"cursor": first.next_cursor})
+        assert [resource.name for resource in second.resources] == ["start", "end"]
+        assert second.next_cursor is None
+        with pytest.raises(ResourceNotFound):
+            await read(client, "book://faq/how")
+        wanted = {"notifications": {"resourceSubscriptions": ["book://faq"]}}
+        streams = [who.start("subscriptions/listen", wanted) for who in (client, client.as_principal("guest"))]
+        acknowledged: list[Any] = [await stream.next_notification() for stream in streams]
+        uris = [notice.params.notifications.resource_subscriptions for notice in acknowledged]
+        assert uris == [["book://faq"], None]
+        suite.resource_updated("book://faq/why")
+        await trio.testing.wait_all_tasks_blocked()
+        assert [len(stream.notifications) for stream in streams] == [2, 1]
+
+
+async def test_prompt_is_made_of_messages(page: Any) -> None:
+    async with connect(page.resources.suite) as client:
+        got = await client.request("prompts/get", {"name": "review", "arguments": {"language": "go"}})
+        assert [message.role for message in got.messages] == ["user", "assistant"]
+        assert got.messages[0].content.text == "Review this go code, above all its style."
+        with pytest.raises(McpError, match="language"):
+            await client.request("prompts/get", {"name": "review"})
+
+
+async def test_arguments_are_completed(page: Any) -> None:
+    async def complete(ref: dict[str, str], name: str, value: str, **context: str) -> list[str]:
+        params = {"ref": ref, "argument": {"name": name, "value": value}, "context": {"arguments": context}}
+        return list((await client.request("completion/complete", params)).completion.values)
+
+    async with connect(page.resources.suite) as client:
+        prompt = {"type": "ref/prompt", "name": "review"}
+        assert await complete(prompt, "language", "p") == ["python"]
+        assert await complete(prompt, "focus", "s", language="python") == ["style", "speed", "safety"]
+        template = {"type": "ref/resource", "uri": "docs://{section}/{page}"}
+        assert await complete(template, "page", "", section="guide") == ["start", "end"]
 
 
 # -- streaming.md
