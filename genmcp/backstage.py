@@ -214,8 +214,13 @@ class Backstage:
         return mcp.with_subscription_id(notification, self.request_id)
 
     async def _deliver(self, notification: mcp.ServerNotification) -> Sent:
+        progress = self.progress
         while not self.closed:
+            if progress is not None and progress.overtaken(notification):
+                return Sent.NOT_WANTED
             if self.outbox.put(notification):
+                if progress is not None:
+                    progress.went_out(notification)
                 return Sent.SENT
             await self.outbox.room()
         return Sent.CLOSED

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import TypeGuard
 
 import trio
 
@@ -16,13 +17,14 @@ class Progress:
         dropped: Reports that did not increase.
     """
 
-    __slots__ = ("_interval", "_last", "_next", "_token", "_waiting", "dropped")
+    __slots__ = ("_interval", "_last", "_next", "_sent", "_token", "_waiting", "dropped")
 
     def __init__(self, token: mcp.ProgressToken, interval: float | None = None) -> None:
         self._token = token
         self._interval = interval
         self._last = -math.inf
         self._next = -math.inf
+        self._sent = -math.inf  # the furthest that went out; reports of several tasks may wait for room together
         self._waiting: mcp.ProgressNotification | None = None
         self.dropped = 0
 
@@ -41,6 +43,20 @@ class Progress:
         )
         notification = mcp.ProgressNotification(params=params)
         return notification if self._interval is None else self._merge(notification, self._interval)
+
+    def overtaken(self, notification: mcp.ServerNotification) -> bool:
+        """Tell whether a report that waited to be sent was overtaken by one further on; it is dropped, and counted."""
+        late = self._is_ours(notification) and notification.params.progress <= self._sent
+        self.dropped += late
+        return late
+
+    def went_out(self, notification: mcp.ServerNotification) -> None:
+        """Note that a notification was sent."""
+        if self._is_ours(notification):
+            self._sent = notification.params.progress
+
+    def _is_ours(self, notification: mcp.ServerNotification) -> TypeGuard[mcp.ProgressNotification]:
+        return isinstance(notification, mcp.ProgressNotification) and notification.params.progress_token == self._token
 
     def _merge(self, notification: mcp.ProgressNotification, interval: float) -> mcp.ProgressNotification | None:
         now = trio.current_time()

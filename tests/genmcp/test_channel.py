@@ -35,6 +35,28 @@ async def test_progress_that_does_not_increase_is_dropped() -> None:
     assert [note.params.progress for note in made.outbox.notifications] == [1, 3, 4]  # type: ignore[union-attr]  # all progress
 
 
+async def test_progress_of_several_tasks_never_goes_back() -> None:
+    made = channel(progress_token="t")
+
+    async def report(offset: int) -> None:
+        for number in range(100):
+            await made.send_progress(3 * number + offset)
+
+    async def read() -> None:
+        while True:
+            await made.outbox.read()
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(read)
+        async with trio.open_nursery() as reporting:
+            for offset in range(3):
+                reporting.start_soon(report, offset)
+        nursery.cancel_scope.cancel()
+    values = [note.params.progress for note in made.outbox.notifications]  # type: ignore[union-attr]  # all progress
+    assert values == sorted(set(values))
+    assert values[-1] == 299
+
+
 async def test_progress_token_keeps_its_type() -> None:
     for token in ("7", 7):
         made = channel(progress_token=token)
