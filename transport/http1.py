@@ -155,7 +155,8 @@ class Http1(H11Protocol):
 
     async def _send_h11_event(self, event: H11SendableEvent) -> None:
         if isinstance(event, h11.InformationalResponse) and event.status_code == HTTPStatus.CONTINUE:
-            await trio.lowlevel.checkpoint()
+            for _ in range(2):  # trio shuffles the tasks of one turn: only after two has the application had one
+                await trio.lowlevel.checkpoint()
             if self.connection.our_state is not h11.SEND_RESPONSE:
                 return  # refused: nobody will read the body
         try:
