@@ -19,6 +19,7 @@ from actors import Registry
 from genmcp.channel import Channel
 from genmcp.mcp import v2607 as mcp
 from genmcp.server import Stop, Stream
+from genmcp.suite.listen import MayRead, narrowed
 from genmcp.suite.subscription import SubscriptionCapabilities, SubscriptionHandler
 
 TOOLS_CHANGED = "genmcp.tools_changed"
@@ -41,10 +42,12 @@ class Changes(SubscriptionHandler[None]):
         self._max_each = max_streams_per_principal
         self._open: dict[str | None, int] = {}
         self._offered: Callable[[], SubscriptionCapabilities] = SubscriptionCapabilities
+        self._may_read: MayRead = nobody
 
-    def offer(self, capabilities: Callable[[], SubscriptionCapabilities]) -> None:
-        """Say what the Suite has providers for; called by the Suite that this handler belongs to."""
+    def offer(self, capabilities: Callable[[], SubscriptionCapabilities], may_read: MayRead) -> None:
+        """Say what the Suite has providers for, and who may watch a URI; called by the Suite it belongs to."""
         self._offered = capabilities
+        self._may_read = may_read
 
     def subscription_capabilities(self, channel: Channel, /) -> SubscriptionCapabilities:
         """Advertise a kind only if the Suite has providers of that kind."""
@@ -52,18 +55,19 @@ class Changes(SubscriptionHandler[None]):
         return self._offered()
 
     async def subscribe(self, requested: mcp.SubscriptionFilter, channel: Channel, /) -> Stream[None] | Stop:
-        """Join the topics of what was requested, within the limits."""
+        """Join the topics of what will be acknowledged, within the limits."""
+        acknowledged = await narrowed(requested, requested, self._offered(), channel, self._may_read)
         principal = channel.meta.principal
         mine = self._open.get(principal, 0)
         if sum(self._open.values()) >= self._max_streams or (self._max_each is not None and mine >= self._max_each):
             return Stop("too many subscription streams are open; close one, or try again later")
         self._open[principal] = mine + 1
         channel.backstage.on_exit(lambda: self._closed(principal))
-        for topic in topics_of(requested):
+        for topic in topics_of(acknowledged):
             channel.registry.subscribe(topic)
             if principal is not None:
                 channel.registry.subscribe(for_principal(topic, principal))
-        return Stream(None)
+        return Stream(None, honored=acknowledged)
 
     def _closed(self, principal: str | None) -> None:
         left = self._open[principal] - 1
@@ -78,6 +82,12 @@ class Changes(SubscriptionHandler[None]):
             fold(message, channel)
             await channel.send_notification(message)
         return Stream(state)
+
+
+async def nobody(uri: str, channel: Channel) -> bool:
+    """Let nobody watch any URI: the answer of a handler that belongs to no Suite."""
+    del uri, channel
+    return False
 
 
 CHANGES = (

@@ -142,7 +142,7 @@ class Suite(Server["Owner | None"]):
             self._prompts.add(prompt)
         self._subscriptions = as_handler(subscription_handler)
         if isinstance(self._subscriptions, Changes):
-            self._subscriptions.offer(self._providers.changing)
+            self._subscriptions.offer(self._providers.changing, self._resources.may_subscribe)
         self._children = as_children(children)
         self._lifespan = lifespan
 

@@ -327,3 +327,26 @@ async def test_subscription_to_a_root_hears_each_change_once(autojump_clock: tri
         assert made.resource_updated("a:///x/y") == 1
         await trio.sleep(1)
         assert len(call.notifications) == 2
+
+
+async def test_stream_hears_nothing_of_what_it_may_not_watch(
+    caplog: pytest.LogCaptureFixture, autojump_clock: trio.abc.Clock
+) -> None:
+    class Private(ResourceRepo):
+        prefix = "x://"
+
+        async def list(self, cursor: str | None, channel: Channel, /) -> Page[mcp.Resource]:
+            return Page([])
+
+        async def may_subscribe(self, uri: str, channel: Channel, /) -> bool:
+            return uri != "x://secret"
+
+    made = suite(resources=[Private])
+    async with connect(made) as client:
+        call = listen(client, resourceSubscriptions=["x://secret", "x://open"], promptsListChanged=True)
+        assert await acknowledged(call) == {"resourceSubscriptions": ["x://open"]}
+        assert made.resource_updated("x://secret") == 0
+        assert made.resource_updated("x://open/below") == 1
+        assert wire(await call.next_notification())["params"]["uri"] == "x://open/below"
+        assert client.node.snapshot()[0].handled == 1
+    assert caplog.text == ""
