@@ -78,7 +78,8 @@ class Timer:
         if self._action is not None:
             self._action = None
             self._table.forget_one()
-            for cell in self._cells:
+            cells, self._cells = self._cells, ()  # it may stay in the heap for long, and shall hold no ended actor
+            for cell in cells:
                 assert cell.timers is not None
                 cell.timers.remove(self)
 

@@ -115,7 +115,7 @@ class Worker:
         self._state: tuple[Any] | None = None  # what `init` or the last `Stream` carried; None before
         self._round = state
         if isinstance(request, Answerable):
-            stage.conversation = self._converse(request, stage)
+            stage.converse(self._converse(request, stage))
         self.label = request.method if tool is None else f"{request.method} {tool}"
 
     def _converse(self, request: Answerable, stage: Backstage) -> Dialogue:
