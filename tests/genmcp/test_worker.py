@@ -12,8 +12,10 @@ import trio
 
 from actors import Crashed, Exit, ExitReason, Killed, Node, Shutdown
 from genmcp import Channel, Error, InvalidParams, McpError, MissingCapability, Result, Sent, Server, Stop, Stream
+from genmcp.errors import InternalError
 from genmcp.mcp import v2607 as mcp
 from genmcp.testing import Call, Client, connect
+from genmcp.worker import RequestContext, start_notification
 
 OK = mcp.call_tool_result(text="ok")
 Handler = Callable[[Channel], Awaitable[Any]]
@@ -378,17 +380,14 @@ async def test_malformed_meta_of_a_notification_is_refused(autojump_clock: trio.
 
 
 async def test_notification_stopped_before_its_first_step_is_answered(autojump_clock: trio.abc.Clock) -> None:
-    async with connect(Server[None]()) as client, trio.open_nursery() as nursery:
-
-        async def notify() -> None:
-            with pytest.raises(McpError):
-                await client.notify("notifications/cancelled", {"requestId": 1})
-
-        with trio.fail_after(5):
-            nursery.start_soon(notify)
-            await trio.lowlevel.checkpoint()
-            for info in client.node.snapshot():
-                client.node.registry.kill(info.pid)
+    server = Server[None]()
+    notification: Any = mcp.decode({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}})
+    told: list[BaseException | None] = []
+    async with connect(server) as client:
+        pid = start_notification(client.node, server, notification, RequestContext(), told.append)
+        client.node.registry.kill(pid)
+        await trio.sleep(1)
+    assert [type(error) for error in told] == [InternalError]
 
 
 async def test_crash_of_a_notification_has_a_reference(
@@ -497,18 +496,21 @@ async def test_nothing_is_left_of_thousands_of_requests() -> None:
         while client.node.snapshot():
             await trio.sleep(0.001)
 
+    def living() -> int:
+        gc.collect()
+        # trio keeps scopes that had a deadline in its heap for a while, a thousand at most
+        return sum(not isinstance(each, trio.CancelScope | tuple) for each in gc.get_objects())
+
     logging.disable(logging.CRITICAL)
     try:
         async with connect(Busy()) as client:
             await some(client, 200)
-            gc.collect()
-            counts, objects = client.node.counts(), len(gc.get_objects())
+            counts, objects = client.node.counts(), living()
             for _ in range(10):
                 await some(client, 200)
-            gc.collect()
             assert client.node.counts() == counts
             # the loop still holds the task that it ran last
             assert sum(isinstance(each, Held | Channel) for each in gc.get_objects()) <= 2
-            assert len(gc.get_objects()) - objects < 400
+            assert living() - objects < 100
     finally:
         logging.disable(logging.NOTSET)
