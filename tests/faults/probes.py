@@ -206,7 +206,7 @@ class Files(ResourceRepo):
     prefix = "file:///"
 
     async def list(self, cursor: str | None, channel: Channel, /) -> Page[mcp.Resource]:
-        return Page([mcp.Resource("a", "file:///a")])
+        return Page([mcp.Resource(uri="file:///a", name="a")])
 
     async def read(self, uri: str, variables: Any, channel: Channel, /) -> str:
         return "content"
