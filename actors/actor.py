@@ -219,7 +219,12 @@ class RunningCell(Cell):
                 hook(reason)
             except Exception:
                 logger.exception("an on_exit function of actor %s (%s) failed", self.pid, self.label)
-        self._args = ()  # an ended actor that somebody still holds keeps nothing else alive
+        # an ended actor that somebody still holds keeps nothing else alive, and is part of no cycle
+        self._body, self._args, self.hooks = _over, (), None
+
+
+async def _over() -> None:
+    """Stand for the body of an actor that has ended."""
 
 
 def _as_match(match: Any) -> Match | None:

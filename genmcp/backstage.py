@@ -146,8 +146,8 @@ class Backstage:
             raise RuntimeError("only a tools/call, prompts/get or resources/read can ask the client")
         return self._dialogue
 
-    def converse(self, dialogue: Dialogue) -> None:
-        """Let the request ask its client."""
+    def converse(self, dialogue: Dialogue | None) -> None:
+        """Let the request ask its client, or no more."""
         self._dialogue = dialogue
 
     def on_exit(self, callback: Callable[[], object]) -> None:

@@ -172,6 +172,7 @@ class Worker:
         if not self._stage.answered:
             self._stage.lose(close_reason(reason, node_stops=self._node.stopping))
             self._stage.end_by_stop()
+        self._stage.converse(None)  # which points back here: without a cycle the request is freed at once
         for callback in self._stage.take_exit_callbacks():
             try:
                 callback()

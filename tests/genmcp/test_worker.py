@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import logging
+import weakref
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -508,9 +509,45 @@ async def test_nothing_is_left_of_thousands_of_requests() -> None:
             counts, objects = client.node.counts(), living()
             for _ in range(10):
                 await some(client, 200)
+            gc.collect()
             assert client.node.counts() == counts
             # the loop still holds the task that it ran last
             assert sum(isinstance(each, Held | Channel) for each in gc.get_objects()) <= 2
             assert living() - objects < 100
     finally:
         logging.disable(logging.NOTSET)
+
+
+async def test_request_that_has_ended_is_freed_without_the_collector(autojump_clock: trio.abc.Clock) -> None:
+    class Held:
+        """What a request's state holds."""
+
+    alive: weakref.WeakSet[Held] = weakref.WeakSet()
+
+    class Holding(Server[Held]):
+        async def init(self) -> Held:
+            held = Held()
+            alive.add(held)
+            return held
+
+        async def handle_request(self, request: mcp.Request, channel: Channel, state: Held, /) -> Any:
+            return Result(OK) if channel.tool_name == "quick" else Stream(state)
+
+        async def handle_message(self, message: object, channel: Channel, state: Held, /) -> Any:
+            return Result(OK)
+
+    async with connect(Holding()) as client:
+        gc.disable()
+        try:
+            for name in ("quick", "slow"):
+                call = client.start_tool(name)
+                call.push("go")
+                await call.result()
+                await trio.sleep(1)
+                del call
+            await trio.testing.wait_all_tasks_blocked()
+            await client.call_tool("quick")  # the loop holds the task that it ran last
+            await trio.sleep(1)
+            assert len(alive) <= 1
+        finally:
+            gc.enable()
