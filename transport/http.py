@@ -13,8 +13,10 @@ from typing import Any, cast
 
 from hypercorn.typing import ASGIReceiveCallable, ASGISendCallable, Scope
 from quart import Blueprint, Response, jsonify, request
+from quart.wrappers.base import BaseRequestWebsocket
 from quart_trio import QuartTrio
 from werkzeug.exceptions import HTTPException
+from werkzeug.routing import MapAdapter
 
 from genmcp.mcp import Code
 from transport.asgi import Send
@@ -60,6 +62,7 @@ class Front(QuartTrio):
         self.mounts: dict[str, AsgiApp] = {}
         self._hosts = hosts
         self._origins = origins
+        self.url_map.merge_slashes = False  # it answers with a redirect, to a host that the request says
         self.config.update(RESPONSE_TIMEOUT=None, BODY_TIMEOUT=body_deadline, MAX_CONTENT_LENGTH=max_body)
         self.before_request(self._check_caller)
         self.register_error_handler(HTTPException, self._refuse)
@@ -87,6 +90,15 @@ class Front(QuartTrio):
             await refuse_websocket(cast("dict[str, Any]", scope), receive, cast("Send", send))
             return
         await super().asgi_app(scope, receive, send)
+
+    def create_url_adapter(self, request: BaseRequestWebsocket | None) -> MapAdapter | None:
+        """Route by the path alone: a `Host` that is no host name is refused with 421, not a fault of werkzeug's."""
+        if request is None:
+            return super().create_url_adapter(request)
+        query = request.query_string.decode("latin-1")
+        return self.url_map.bind(
+            "localhost", request.root_path, None, request.scheme, request.method, request.path, query
+        )
 
     async def _check_caller(self) -> Response | None:
         """Stop DNS rebinding on the Quart routes, by the same rules as the MCP endpoint's."""

@@ -62,6 +62,16 @@ async def test_health_is_exempt_from_the_host_check(client: Client) -> None:
     assert "--allow-host" in body["error"]["message"]
 
 
+@pytest.mark.parametrize("host", ["a..b", "x" * 80, ".", "localhost..", "\xff", "a:b:c", ""])
+async def test_host_that_is_no_name_is_refused_not_a_fault(client: Client, host: str) -> None:
+    assert (await get(client, "/health/live", Host=host))[0] == 200
+    assert (await get(client, "/registry/actors", Host=host))[0] == 421
+
+
+async def test_doubled_slashes_are_not_redirected(client: Client) -> None:
+    assert (await get(client, "//evil.example//health/live"))[0] == 404
+
+
 async def test_allowed_host_reaches_the_routes() -> None:
     client = make_front(("mcp.example.com",)).test_client()
     assert (await get(client, "/elsewhere", Host="MCP.example.com:8000"))[0] == 404
