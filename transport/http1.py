@@ -1,4 +1,4 @@
-"""HTTP/1.1 on one connection: Hypercorn's protocol, corrected in six places.
+"""HTTP/1.1 on one connection: Hypercorn's protocol, corrected in six places (and shortened in one: `http1_stream`).
 
 * The head of a response leaves together with the first event of its body, so that an answer is one
   packet. The head waits here, where responses without a body (202, 204, HEAD, `100 Continue`) are known,
@@ -20,13 +20,14 @@ from http import HTTPStatus
 
 import h11
 import trio
-from hypercorn.events import Closed, RawData
-from hypercorn.protocol.events import Data, Event, Response, StreamClosed
+from hypercorn.events import Closed, RawData, Updated
+from hypercorn.protocol.events import Data, Event, Request, Response, StreamClosed
 from hypercorn.protocol.h11 import H11Protocol, H11WSConnection
 from hypercorn.protocol.http_stream import HTTPStream
 from hypercorn.protocol.ws_stream import WSStream
 from hypercorn.typing import H11SendableEvent
 
+from transport.http1_stream import STREAM_ID, Http1Stream
 from transport.line import Line, Parts
 from transport.outgoing import PeerGone
 
@@ -83,11 +84,16 @@ class Http1(H11Protocol):
 
     def __init__(self, line: Line, parts: Parts, *, header_limit: int) -> None:
         super().__init__(*parts)
-        self.connection = h11.Connection(h11.SERVER, max_incomplete_event_size=header_limit)
+        self._parts = parts
+        self._header_limit = header_limit
+        self.connection = self._parser()
         self.can_read = ReadGate(self._read_ahead)
         self._line = line
         self._head = b""  # of the response, until the first event of its body
         self._between_events = True  # of a stream: a comment may be put in
+
+    def _parser(self) -> h11.Connection:
+        return h11.Connection(h11.SERVER, max_incomplete_event_size=self._header_limit)
 
     @property
     def unread(self) -> bool:
@@ -129,16 +135,68 @@ class Http1(H11Protocol):
         if isinstance(event, Response) and event.status_code == HTTPStatus.SWITCHING_PROTOCOLS:
             await self._handle_events()  # what the client sent behind its upgrade
 
+    @property
+    def takes_plain_answer(self) -> bool:
+        """Whether the whole request has come, and the connection is to go on after the answer."""
+        # h11 says DONE of a client only if it speaks HTTP/1.1, asks for no upgrade and has not said that it will close
+        return (
+            self.connection.their_state is h11.DONE and self.keep_alive_requests < self.config.keep_alive_max_requests
+        )
+
+    async def send_plain_answer(self, data: bytes) -> None:
+        """Send a whole answer and be ready for the next request.
+
+        h11 knows nothing of this answer: a new parser, which costs 1 µs, takes over what has come after the request.
+        """
+        await self.send(RawData(data))
+        await self._close_stream()
+        ahead, ended = self.connection.trailing_data
+        self.connection = self._parser()
+        if ahead:
+            self.connection.receive_data(ahead)
+        if ended:
+            self.connection.receive_data(b"")
+        await self.can_read.set()
+        await self.send(Closed() if self.context.terminated.is_set() else Updated(idle=True))
+
+    async def _check_protocol(self, event: h11.Request) -> None:
+        """Leave it to `_create_stream`, which goes through the headers once for everything."""
+
     async def _create_stream(self, request: h11.Request) -> None:
-        if _has_two_lengths(request):
+        request = _in_origin_form(request)
+        headers = list(request.headers)
+        names = {name for name, _ in headers}
+        if b"upgrade" in names or request.method == b"PRI":
+            await super()._check_protocol(request)  # HTTP/2 raises from here
+        if b"transfer-encoding" in names and (b"content-length" in names or request.http_version < b"1.1"):
+            # the length of the body is said in two ways, or in one that HTTP/1.0 does not have
             await self._send_error_response(HTTPStatus.BAD_REQUEST)
             await self.send(Closed())
             return
-        await super()._create_stream(_in_origin_form(request))
+        if b"upgrade" in names:
+            await super()._create_stream(request)
+        else:
+            await self._open(request, headers)
         if self.stream is not None and self.stream.closed:  # refused without asking the application
             await self._maybe_recycle()
         elif isinstance(self.stream, WSStream) and isinstance(self.connection, H11WSConnection):
             self.connection = WebSocketBytes(self.connection, self.stream)
+
+    async def _open(self, request: h11.Request, headers: list[tuple[bytes, bytes]]) -> None:
+        """Give a request to the application."""
+        self.stream = Http1Stream(self, self._parts, self.stream_send)
+        await self.stream.handle(
+            Request(
+                stream_id=STREAM_ID,
+                headers=headers,
+                http_version=request.http_version.decode(),
+                method=request.method.decode("ascii").upper(),
+                raw_path=request.target,
+                state=self.connection_state,
+            )
+        )
+        self.keep_alive_requests += 1
+        await self.context.mark_request()
 
     async def _send_error_response(self, status_code: int) -> None:
         """Refuse what is not an HTTP request, with a JSON-RPC error as every refusal has."""
@@ -186,12 +244,6 @@ class Http1(H11Protocol):
                 break
             room -= len(data)
         await self._line.until_answered(eof=room > 0)
-
-
-def _has_two_lengths(request: h11.Request) -> bool:
-    """Whether the length of the body is said in two ways, or in one that HTTP/1.0 does not have."""
-    names = {name for name, _ in request.headers}
-    return b"transfer-encoding" in names and (b"content-length" in names or request.http_version < b"1.1")
 
 
 def _in_origin_form(request: h11.Request) -> h11.Request:

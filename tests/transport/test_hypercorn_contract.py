@@ -27,6 +27,7 @@ from hypercorn.utils import filter_pseudo_headers, parse_socket_addr, wrap_app
 from priority.priority import DeadlockError, PriorityTree
 
 from transport.http1 import Http1, ReadGate
+from transport.http1_stream import Http1Stream
 from transport.http2 import Http2
 from transport.http2_stream import Http2Stream, Turns
 from transport.line import Parts
@@ -62,7 +63,8 @@ def test_streams_take_the_parts_without_state_and_send(stream: type) -> None:
     ("ours", "theirs", "methods"),
     [
         (Http1, H11Protocol, "handle initiate stream_send _create_stream _send_error_response _send_h11_event"),
-        (Http1, H11Protocol, "_handle_events _maybe_recycle _close_stream"),
+        (Http1, H11Protocol, "_handle_events _check_protocol _maybe_recycle _close_stream"),
+        (Http1Stream, HTTPStream, "handle app_send"),
         (Http2, H2Protocol, "handle initiate stream_send send_task _handle_events _create_stream _send_data"),
         (Http2, H2Protocol, "_close_stream _flush _window_updated"),
         (Http2Stream, StreamBuffer, "push pop drain close set_complete"),

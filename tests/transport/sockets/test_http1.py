@@ -34,6 +34,15 @@ async def test_an_answer_without_a_body_comes_at_once(host: Host, raw: bytes, st
         assert (await client.until(b"\r\n\r\n")).startswith(b"HTTP/1.1 " + status)
 
 
+async def test_an_answer_of_another_length_than_it_says_ends_its_connection(host: Host) -> None:
+    await host.open()
+    client = await host.client()
+    await client.send(request("/too_little") + request("/echo"))
+    answer = await client.rest()
+    assert answer.endswith(b"short")
+    assert answer.count(b"HTTP/1.1") == 1
+
+
 async def test_continue_is_said_before_the_body(host: Host) -> None:
     await host.open()
     client = await host.client()
