@@ -40,6 +40,7 @@ import msgspec
 from typing_extensions import TypeVar
 
 from actors import ExitReason, Node, Normal, Registry, Shutdown
+from genmcp.callbacks import check_callbacks
 from genmcp.channel import Channel
 from genmcp.conversation import Conversations
 from genmcp.endings import REPLY
@@ -219,7 +220,13 @@ class Server(Generic[StateT]):
 
     @asynccontextmanager
     async def attach(self, node: Node, /) -> AsyncIterator[None]:
-        """Run this server on a node for the length of the block. Used by whoever serves it."""
+        """Run this server on a node for the length of the block. Used by whoever serves it.
+
+        Raises:
+            ConfigurationError: A callback is the wrong kind of function.
+            RuntimeError: It runs on a node already.
+        """
+        check_callbacks(self, type(self).__name__)
         if self._node is not None:
             raise RuntimeError(f"{type(self).__name__} runs on {self._node} already; one server runs on one node")
         self._node = node

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
-from typing import Any, Generic, cast
+from typing import Any, Generic, Literal, TypeAlias, cast
 
 import msgspec
 from typing_extensions import TypeVar
@@ -28,6 +29,10 @@ NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}\Z")
 """The names that every client takes (T-14)."""
 
 NO_ARGUMENTS: dict[str, Any] = {"type": "object"}
+
+
+CacheHint: TypeAlias = tuple[Literal["public", "private"], int]
+"""Who may keep a result, and for how many milliseconds."""
 
 
 class OutputSchemaError(TypeError):
@@ -102,6 +107,30 @@ class ToolContract(Generic[ArgsT]):
         if problems:
             raise OutputSchemaError(f"{self._provider} returned what its output schema refuses: {describe(problems)}")
         return result
+
+
+def check_hint(cache: object, provider: str) -> None:
+    """Refuse a cache hint that is none (K-02, K-03).
+
+    Raises:
+        ConfigurationError: It names the provider and what was expected.
+    """
+    match cache:
+        case ("public" | "private", int(ttl)) if ttl >= 0:
+            return
+    raise ConfigurationError(
+        f"{provider}: cache: expected ('public' or 'private', milliseconds), as in ('private', 0), got {cache!r}"
+    )
+
+
+def check_timeout(seconds: object, provider: str) -> None:
+    """Refuse a time limit that is none.
+
+    Raises:
+        ConfigurationError: It names the provider and what was expected.
+    """
+    if seconds is not None and not (isinstance(seconds, int | float) and 0 < seconds < math.inf):
+        raise ConfigurationError(f"{provider}: timeout: expected a positive number of seconds or None, got {seconds!r}")
 
 
 def check_meta(meta: Mapping[str, Any] | None, provider: str) -> None:

@@ -24,9 +24,9 @@ import trio
 from genmcp.channel import Channel
 from genmcp.errors import ConfigurationError, InvalidParams, ResourceNotFound
 from genmcp.mcp import v2607 as mcp
+from genmcp.suite.contract import CacheHint
 from genmcp.suite.page import Page
 from genmcp.suite.resource import Readable, ResourceRepo
-from genmcp.suite.tool import CacheHint
 
 Parts: TypeAlias = tuple[str, ...]
 

@@ -19,11 +19,10 @@ from genmcp.channel import Channel
 from genmcp.errors import ConfigurationError, InvalidParams
 from genmcp.mcp import v2607 as mcp
 from genmcp.suite.completion import Completers
-from genmcp.suite.contract import check_meta
+from genmcp.suite.contract import CacheHint, check_meta
 from genmcp.suite.handler import Handler, Unfit
 from genmcp.suite.page import Page
 from genmcp.suite.prompt import Prompting, PromptRepo, check_arguments
-from genmcp.suite.tool import CacheHint
 
 P = ParamSpec("P")
 R = TypeVar("R")

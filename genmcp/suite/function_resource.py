@@ -28,12 +28,11 @@ from genmcp.channel import Channel
 from genmcp.errors import ConfigurationError, ResourceNotFound
 from genmcp.mcp import v2607 as mcp
 from genmcp.suite.completion import Completers
-from genmcp.suite.contract import check_meta
+from genmcp.suite.contract import CacheHint, check_meta
 from genmcp.suite.handler import Handler, Unfit
 from genmcp.suite.page import Page
 from genmcp.suite.provider import Provider
 from genmcp.suite.resource import SCHEME, Readable, ResourceRepo
-from genmcp.suite.tool import CacheHint
 from genmcp.suite.uri_pattern import tokenize
 
 P = ParamSpec("P")

@@ -24,8 +24,8 @@ from genmcp.mcp import v2607 as mcp
 from genmcp.schema import InvalidValueError, Signature, SignatureError, describe, read_signature
 from genmcp.server import Error, InputRequired, Result, Stream
 from genmcp.suite.content import content_of
-from genmcp.suite.contract import ToolContract
-from genmcp.suite.tool import CacheHint, Tool
+from genmcp.suite.contract import CacheHint, ToolContract, check_hint, check_timeout
+from genmcp.suite.tool import Tool
 from genmcp.sync_channel import SyncChannel
 
 P = ParamSpec("P")
@@ -101,6 +101,8 @@ class FunctionTool(Tool, Generic[P, R]):
     def _make_contract(self) -> ToolContract:
         if not self.name:
             raise ConfigurationError(f"tool {self.fn!r}: name: expected a text that is not empty")
+        check_hint(self.cache, f"tool {self.name!r}")
+        check_timeout(self.timeout, f"tool {self.name!r}")
         assert self.input_schema is not None  # made from the signature
         return ToolContract(self._describe(self.input_schema, self.output_schema), provider=f"tool {self.name!r}")
 

@@ -17,8 +17,8 @@ from genmcp import tokens
 from genmcp.channel import Channel
 from genmcp.errors import CallbackReturnError, ExpiredCursor, InvalidCursor
 from genmcp.mcp.v2607 import CacheScope
+from genmcp.suite.contract import CacheHint
 from genmcp.suite.page import Page
-from genmcp.suite.tool import CacheHint
 
 T = TypeVar("T")
 

@@ -8,11 +8,12 @@ from contextlib import contextmanager
 from typing import Any, Generic, TypeVar
 
 import actors
+from genmcp.callbacks import check_callbacks
 from genmcp.channel import Channel
 from genmcp.errors import CallbackReturnError, ConfigurationError, McpError
 from genmcp.mcp import v2607 as mcp
 from genmcp.server import InputRequired, Result
-from genmcp.suite.tool import CacheHint
+from genmcp.suite.contract import CacheHint, check_hint
 
 LOG = logging.getLogger("genmcp")
 
@@ -101,6 +102,8 @@ class Shelf(Generic[ProviderT]):
             ConfigurationError: It is wrong, or another one owns the same.
         """
         try:
+            check_callbacks(provider, provider.label)
+            check_hint(provider.cache, provider.label)
             provider._check()
             if provider._exact is None:
                 self._by_prefix.insert(self._place_of(provider), provider)

@@ -30,7 +30,7 @@ from genmcp.suite.changes import (
 from genmcp.suite.extension import Extension
 from genmcp.suite.identity import Identity
 from genmcp.suite.listen import listen
-from genmcp.suite.options import as_children, as_extensions, as_handler, as_page_size
+from genmcp.suite.options import as_children, as_extensions, as_handler, as_lifespan, as_page_size
 from genmcp.suite.prompt import PromptRepo
 from genmcp.suite.providers import Providers
 from genmcp.suite.resource import ResourceRepo
@@ -282,8 +282,7 @@ class Suite(Server["Owner | None"]):
         """Run on a node: open the lifespan, start the children, and undo both in reverse."""
         async with super().attach(node), AsyncExitStack() as stack:
             if self._lifespan is not None:
-                assigns: Mapping[str, Any] | None = await stack.enter_async_context(self._lifespan(self))
-                self._assigns = dict(assigns or {})
+                self._assigns = await stack.enter_async_context(as_lifespan(self._lifespan(self)))
             if self._children:
                 supervisor = await node.supervise(self._children)
                 stack.push_async_callback(supervisor.stop)

@@ -34,22 +34,20 @@ from __future__ import annotations
 import inspect
 import typing
 from collections.abc import Mapping, Sequence
-from typing import Any, Generic, Literal, TypeAlias, get_args, get_origin
+from typing import Any, Generic, get_args, get_origin
 
 import msgspec
 from typing_extensions import TypeVar
 
+from genmcp.callbacks import check_callbacks
 from genmcp.channel import Channel
 from genmcp.errors import ConfigurationError
 from genmcp.mcp import v2607 as mcp
 from genmcp.schema import schema_for
 from genmcp.server import Error, InputRequired, Result, StateT, Stop, Stream
-from genmcp.suite.contract import NO_ARGUMENTS, ToolContract
+from genmcp.suite.contract import NO_ARGUMENTS, CacheHint, ToolContract, check_hint, check_timeout
 
 ArgsT = TypeVar("ArgsT", default=dict[str, Any])
-
-CacheHint: TypeAlias = tuple[Literal["public", "private"], int]
-"""Who may keep a result, and for how many milliseconds."""
 
 
 class Tool(Generic[ArgsT, StateT]):
@@ -97,7 +95,7 @@ class Tool(Generic[ArgsT, StateT]):
 
         A client that leaves, a timeout and a stop cancel it: `try`/`finally` is its clean-up.
         """
-        raise TypeError(f"{type(self).__name__} does not define `async def call(self, request, channel, /)`")
+        raise TypeError(f"{type(self).__name__} does not define call")  # refused at start-up, where a tool is added
 
     async def handle_message(
         self, message: object, channel: Channel, state: StateT, /
@@ -126,13 +124,15 @@ class Tool(Generic[ArgsT, StateT]):
         provider = type(self).__name__
         if not self.name or type(self.name) is not str:
             raise ConfigurationError(f"{provider}: name: expected a text that is not empty, got {self.name!r}")
+        label = f"tool {self.name!r} ({provider})"
+        check_callbacks(self, label, Tool.call)
+        check_hint(self.cache, label)
+        check_timeout(self.timeout, label)
         arguments = argument_type(type(self))
         schema = self.input_schema
         if schema is None:
             schema = NO_ARGUMENTS if arguments is None else schema_for(arguments, arguments=True)
-        return ToolContract(
-            self._describe(schema, self.output_schema), arguments=arguments, provider=f"tool {self.name!r} ({provider})"
-        )
+        return ToolContract(self._describe(schema, self.output_schema), arguments=arguments, provider=label)
 
     def _documentation(self) -> str | None:
         own = type(self).__doc__

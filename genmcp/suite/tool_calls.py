@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from actors.exits import lone_leaf
 from genmcp.channel import Channel
 from genmcp.errors import CallbackReturnError, ToolError
 from genmcp.mcp import v2607 as mcp
@@ -26,7 +27,7 @@ class ToolStream:
         """Give the tool one message."""
         try:
             outcome = await self._tool.handle_message(message, channel, self._state)
-        except ToolError as error:
+        except Exception as error:
             return failed(error)
         return outcome if isinstance(outcome, Stop) else outcome_of(self._tool, "handle_message", outcome, channel)
 
@@ -44,15 +45,22 @@ async def call_tool(
     if timeout is not None:
         stage.limit_time(timeout)
     try:
-        outcome = await tool.call(await tool.validate(request), channel)
-    except ToolError as error:
+        checked: object = await tool.validate(request)
+        if not isinstance(checked, mcp.CallToolRequest):
+            name = f"{type(tool).__name__}.validate of tool {tool.name!r}"
+            raise CallbackReturnError(name, checked, "the CallToolRequest, checked")
+        outcome = await tool.call(checked, channel)
+    except Exception as error:
         return failed(error)
     return outcome_of(tool, "call", outcome, channel)
 
 
-def failed(error: ToolError) -> Result:
-    """Return the result that shows a `ToolError` to the model."""
-    return Result(mcp.call_tool_result(error=str(error) or type(error).__name__))
+def failed(error: Exception) -> Result:
+    """Return the result that shows a `ToolError` to the model, also one from a tool's own nursery; raise all else."""
+    leaf = lone_leaf(error)
+    if isinstance(leaf, ToolError):
+        return Result(mcp.call_tool_result(error=str(leaf) or type(leaf).__name__))
+    raise error
 
 
 def outcome_of(

@@ -350,7 +350,7 @@ def test_wrong_options_are_refused_naming_them(options: dict[str, Any], text: st
     ],
 )
 def test_wrong_tools_are_refused_naming_tool_and_field(fields: dict[str, Any], text: str) -> None:
-    made = type("Wrong", (Tool,), {"name": "wrong", "description": "x", **fields})
+    made = type("Wrong", (Tool,), {"name": "wrong", "description": "x", "call": Report.call, **fields})
     with pytest.raises(ConfigurationError, match=text) as caught:
         suite(tools=[made])
     assert "rong" in str(caught.value)
