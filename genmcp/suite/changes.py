@@ -140,8 +140,8 @@ def of_resource(uri: str) -> str:
 
 
 def for_principal(topic: str, principal: str) -> str:
-    """Return the topic of a change that only one caller shall hear of."""
-    return f"{topic} @{principal}"
+    """Return the topic of a change that only one caller shall hear of; no URI or other principal makes the same."""
+    return f"@{principal!r} {topic}"
 
 
 def publish(registry: Registry, topic: str, notification: mcp.ServerNotification, principal: str | None) -> int:
