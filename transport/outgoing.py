@@ -43,13 +43,13 @@ class Outgoing:
         on_empty: Called whenever the flush task has written the last byte.
 
     Attributes:
+        direct: The bytes go to the socket itself.
         gone: Nothing is sent any more.
         stalled: It was the write deadline that ended the client.
     """
 
     __slots__ = (
         "_deadline",
-        "_direct",
         "_drained",
         "_flushing",
         "_nursery",
@@ -58,6 +58,7 @@ class Outgoing:
         "_outbox",
         "_socket",
         "_stream",
+        "direct",
         "gone",
         "stalled",
     )
@@ -75,7 +76,7 @@ class Outgoing:
         self.stalled = False
         self._stream = stream
         self._socket = socket
-        self._direct = CAN_WRITE_DIRECTLY and isinstance(stream, trio.SocketStream)
+        self.direct = CAN_WRITE_DIRECTLY and isinstance(stream, trio.SocketStream)
         self._deadline = write_deadline
         self._on_gone = on_gone
         self._on_empty = on_empty
@@ -98,7 +99,7 @@ class Outgoing:
         if self.gone or not data:
             return
         sent = 0
-        if self._direct and not self._outbox:
+        if self.direct and not self._outbox:
             try:
                 sent = self._offer(data)
             except OSError:
@@ -188,7 +189,7 @@ class Outgoing:
                 self._wake()
 
     async def _write_some(self) -> int:
-        if not self._direct or self._socket is None:
+        if not self.direct or self._socket is None:
             piece = bytes(self._outbox[:STREAM_PIECE])
             await self._stream.send_all(piece)
             return len(piece)
