@@ -24,7 +24,7 @@ OBLIGING = ("MUST", "MUST NOT", "SHOULD", "SHOULD NOT", "REQ", "MUST (client)", 
 @functools.cache
 def rows() -> dict[str, str]:
     """The level of every row by its id."""
-    found = {}
+    found: dict[str, str] = {}
     for line in (HERE / "requirement_rows.txt").read_text().splitlines():
         if match := re.fullmatch(r"(?P<section>[A-Z]) (?P<level>[A-Za-z() ]+): (?P<numbers>[\d ]+)", line):
             found |= {f"{match['section']}-{number}": match["level"] for number in match["numbers"].split()}
@@ -83,7 +83,8 @@ def test_every_named_test_exists() -> None:
     missing = [
         f"{row}: {test}"
         for row, test in proofs()
-        if (parts := test.partition("::")) and parts[2] not in names_in(parts[0])
+        for file, _, name in [test.partition("::")]
+        if name not in names_in(file)
     ]
     assert missing == []
 
