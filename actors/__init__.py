@@ -36,6 +36,7 @@ from actors.introspect import ActorInfo, Counts
 from actors.messages import Cast, Delivery, Down, decode_message, encode_message, message
 from actors.node import Actor, Node, current
 from actors.registry import Registry
+from actors.slow_steps import watch_steps
 from actors.supervisor import Child, Supervisor
 from actors.timers import Timer
 
@@ -75,4 +76,5 @@ __all__ = [
     "decode_message",
     "encode_message",
     "message",
+    "watch_steps",
 ]

@@ -180,6 +180,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     thread_queue: Annotated[
         int, Row("count", "Calls that may wait for a thread; more are told that the server is busy.", 0)
     ] = 100
+    slow_step: Annotated[
+        float,
+        Row("seconds", "Time for which a handler may hold the loop before the log names it; 0 watches nothing.", 0),
+    ] = 0.25
     backlog: Annotated[int, Row("count", "Connections that the kernel holds until they are accepted.", 1)] = 4096
 
     def __post_init__(self) -> None:

@@ -19,7 +19,7 @@ from typing import Any
 import msgspec
 import trio
 
-from actors import Node
+from actors import Node, watch_steps
 from genmcp.address import Address
 from genmcp.server import Server
 from genmcp.settings import Settings
@@ -75,6 +75,7 @@ async def serve(
             serving = Serving(settings, node, public, mounts, descriptors)
             with trio.CancelScope() as ending:
                 async with AsyncExitStack() as running:
+                    running.enter_context(watch_steps(settings.slow_step))
                     for server in mounts.values():
                         await running.enter_async_context(server.attach(node))
                     house = furnish(serving, public, private, caller or Caller(), running)

@@ -31,7 +31,7 @@ async def waiting_call(server: Watched, stream: bool, behind: bytes | str = b"")
     return client, key
 
 
-async def leaves_in_time(server: Watched, key: str, left: float, note: str = "cleaned") -> None:
+async def assert_left_in_time(server: Watched, key: str, left: float, note: str = "cleaned") -> None:
     assert await server.noted(key, note) - left < 1
 
 
@@ -41,7 +41,7 @@ async def test_client_that_closes_cancels_its_handler(server: Watched, stream: b
     client, key = await waiting_call(server, stream, behind)
     left = time.monotonic()
     await client.close()
-    await leaves_in_time(server, key, left)
+    await assert_left_in_time(server, key, left)
 
 
 @MODES
@@ -49,7 +49,7 @@ async def test_client_that_resets_cancels_its_handler(server: Watched, stream: b
     client, key = await waiting_call(server, stream)
     left = time.monotonic()
     await client.reset()
-    await leaves_in_time(server, key, left, "cancelled")
+    await assert_left_in_time(server, key, left, "cancelled")
 
 
 @MODES
@@ -57,7 +57,7 @@ async def test_tls_client_that_closes_cancels_its_handler(tls_server: Watched, s
     client, key = await waiting_call(tls_server, stream, b"\r\n")
     left = time.monotonic()
     await client.close()
-    await leaves_in_time(tls_server, key, left)
+    await assert_left_in_time(tls_server, key, left)
 
 
 async def test_handle_close_is_told_that_the_client_left(server: Watched) -> None:
@@ -67,7 +67,7 @@ async def test_handle_close_is_told_that_the_client_left(server: Watched) -> Non
     await client.until(b":\n\n")
     left = time.monotonic()
     await client.close()
-    await leaves_in_time(server, key, left, "closed client_gone")
+    await assert_left_in_time(server, key, left, "closed client_gone")
 
 
 async def test_tool_that_finishes_is_not_cancelled(server: Watched) -> None:
@@ -76,7 +76,7 @@ async def test_tool_that_finishes_is_not_cancelled(server: Watched) -> None:
     await client.post(call("work_on", {"key": key, "seconds": 0.5}))
     await server.noted(key, "began")
     await client.close()
-    await server.noted(key, "finished")
+    assert await server.noted(key, "finished")
 
 
 @MODES
@@ -87,7 +87,7 @@ async def test_client_that_only_stops_sending_gets_its_answer(server: Watched, s
     for pid in server.workers():
         server.push(pid, "hello")
     assert b" got hello" in await client.rest()
-    await server.noted(key, "finished")
+    assert await server.noted(key, "finished")
 
 
 @pytest.mark.parametrize("secure", [False, True], ids=["h2c", "tls"])
@@ -104,8 +104,8 @@ async def test_one_reset_stream_cancels_its_handler_alone(server: Watched, tls_s
     client.h2.reset_stream(leaving)
     client.h2.reset_stream(leaving_json)
     await client.flush()
-    await leaves_in_time(target, left_key, left)
-    await leaves_in_time(target, json_key, left)
+    await assert_left_in_time(target, left_key, left)
+    await assert_left_in_time(target, json_key, left)
     for pid in target.workers():
         target.push(pid, "hello")
     answer = await client.json(staying)

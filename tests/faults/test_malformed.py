@@ -138,7 +138,7 @@ def mutations(whole: bytes, seed: int, count: int) -> Iterator[bytes]:
         yield bytes(spoilt)
 
 
-async def survive(server: Watched, seed: int, count: int) -> None:
+async def check_survival(server: Watched, seed: int, count: int) -> None:
     """Send mutated requests; each is answered below 500, or its connection ends."""
     whole = (await server.dial()).spelled(GOOD)
     before = await server.census()
@@ -162,10 +162,10 @@ async def survive(server: Watched, seed: int, count: int) -> None:
 
 
 async def test_mutated_requests_are_never_a_fault_of_ours(server: Watched) -> None:
-    await survive(server, seed=20260728, count=1000)
+    await check_survival(server, seed=20260728, count=1000)
 
 
 @pytest.mark.soak
 @pytest.mark.timeout(600)
 async def test_many_mutated_requests_are_never_a_fault_of_ours(server: Watched) -> None:
-    await survive(server, seed=random.randrange(2**32), count=20_000)
+    await check_survival(server, seed=random.randrange(2**32), count=20_000)

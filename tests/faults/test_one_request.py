@@ -26,7 +26,7 @@ def frame(kind: int, flags: int, stream: int, payload: bytes) -> bytes:
     return struct.pack(">I", len(payload))[1:] + bytes([kind, flags]) + struct.pack(">I", stream) + payload
 
 
-async def still_answers(server: Watched) -> None:
+async def assert_still_answers(server: Watched) -> None:
     fresh = await server.dial()
     assert await fresh.tool("echo", {"value": 1}) == "1"
 
@@ -38,7 +38,7 @@ async def test_websocket_upgrade_with_trailing_bytes_is_refused(server: Watched,
     status, headers, body = await client.answer()
     assert (status, headers["content-type"]) == (405, "application/json")
     assert b'"code":-32600' in body
-    await still_answers(server)
+    await assert_still_answers(server)
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ async def test_bad_start_ends_its_connection_only(server: Watched, sent: bytes) 
     client = await server.dial()
     await client.send(sent)
     await client.rest()
-    await still_answers(server)
+    await assert_still_answers(server)
 
 
 async def test_data_after_a_413_is_dropped(server: Watched) -> None:
@@ -76,7 +76,7 @@ async def test_data_after_a_413_is_dropped(server: Watched) -> None:
     assert client.statuses[stream] == 413
     beside = await client.json(await client.begin(call("echo", {"value": 1})))
     assert beside["result"]["content"][0]["text"] == "1"
-    await still_answers(server)
+    await assert_still_answers(server)
 
 
 @pytest.mark.parametrize("kind", ["continuations", "references", "lines"])
@@ -97,7 +97,7 @@ async def test_header_flood_is_cut_off(server: Watched, kind: str) -> None:
             while True:
                 await client.send(flood[kind])
     assert (await server.census())["memory"] - before["memory"] < 10_000_000
-    await still_answers(server)
+    await assert_still_answers(server)
 
 
 @pytest.mark.parametrize("chunked", [False, True], ids=["length", "chunked"])
@@ -122,7 +122,7 @@ async def test_refused_body_of_20_mb_still_reads_its_413(server: Watched, chunke
         status, _, body = await client.answer()
         nursery.cancel_scope.cancel()
     assert (status, b'"code":-32600' in body) == (413, True)
-    await still_answers(server)
+    await assert_still_answers(server)
 
 
 async def test_refused_upload_is_not_asked_for(server: Watched) -> None:
@@ -181,7 +181,7 @@ async def test_million_brackets_do_not_hold_the_others(server: Watched) -> None:
         await client.send(client.spelled(body, headers_for(call("echo"))))
         await client.answer()
         started = time.monotonic()
-        await still_answers(server)
+        await assert_still_answers(server)
         assert time.monotonic() - started < 1
 
 
