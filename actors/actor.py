@@ -6,7 +6,7 @@
     raises Exit(reason)                               that reason                logged unless clean
     is cancelled by its own scope: stop, kill         the reason asked, Killed
     is cancelled from outside the node                Shutdown                   Cancelled goes on
-    raises an Exception                               Crashed(error)             logged once, goes no further
+    raises anything else                              Crashed(error)             logged once, goes no further
     raises a group with one leaf                      as the leaf
     raises a group with Cancelled and errors          Crashed(the errors)        the Cancelled part goes on
     KeyboardInterrupt, SystemExit                     Killed                     goes on
@@ -27,7 +27,7 @@ import trio
 
 from actors.cell import CURRENT, Cell
 from actors.errors import Exit, ReceiveTimeoutError
-from actors.exits import KILLED, NORMAL, Crashed, ExitReason, Shutdown, lone_leaf
+from actors.exits import KILLED, NORMAL, Crashed, ExitReason, Shutdown, ends_all, lone_leaf
 from actors.mailbox import Match
 from actors.messages import Down
 
@@ -161,14 +161,12 @@ class RunningCell(Cell):
         except trio.Cancelled:
             reason = self._asked or Shutdown()
             raise
-        except Exception as error:
-            reason = self._failed(error)
-        except BaseExceptionGroup as group:
-            cancelled, rest = group.split(trio.Cancelled)
-            if cancelled is None or not (rest is None or isinstance(rest, Exception)):
+        except BaseException as error:
+            if ends_all(error):
                 raise
-            reason = (self._asked or Shutdown()) if rest is None else self._failed(rest)
-            raise cancelled from None
+            reason, cancelled = self._judged(error)
+            if cancelled is not None:
+                raise cancelled from None
         finally:
             self._end(reason)
             del reason  # it may hold the traceback that holds this frame
@@ -178,7 +176,14 @@ class RunningCell(Cell):
             return self._asked
         return NORMAL
 
-    def _failed(self, error: Exception) -> ExitReason:
+    def _judged(self, error: BaseException) -> tuple[ExitReason, BaseException | None]:
+        """Return the exit reason, and the cancellations of a group, which go on."""
+        if not isinstance(error, BaseExceptionGroup):
+            return self._failed(error), None
+        cancelled, rest = error.split(trio.Cancelled)
+        return (self._asked or Shutdown()) if rest is None else self._failed(rest), cancelled
+
+    def _failed(self, error: BaseException) -> ExitReason:
         leaf = lone_leaf(error)
         if not isinstance(leaf, Exit):
             self._log("crashed", leaf, leaf)

@@ -70,3 +70,22 @@ def lone_leaf(error: BaseException) -> BaseException:
     while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
         error = error.exceptions[0]
     return error
+
+
+_ENDS_ALL = (KeyboardInterrupt, SystemExit, GeneratorExit)
+
+
+def ends_all(error: BaseException) -> bool:
+    """Tell whether an exception is meant for the whole program and not for an actor: an interrupt, an exit.
+
+    Whatever else is no `Exception` (asyncio's CancelledError, a test library's outcome) is a crash like any other.
+
+    Args:
+        error: Any exception.
+
+    Returns:
+        Whether it is one of those, or a group that holds one.
+    """
+    if isinstance(error, BaseExceptionGroup):
+        return error.subgroup(_ENDS_ALL) is not None
+    return isinstance(error, _ENDS_ALL)

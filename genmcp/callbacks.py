@@ -7,10 +7,12 @@ value was expected, or a value where one is awaited.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
-from genmcp.errors import ConfigurationError
+import actors
+from genmcp.errors import CallbackReturnError, ConfigurationError, McpError
 
 
 def check_callbacks(provider: object, label: str, *required: Callable[..., Any]) -> None:
@@ -41,6 +43,26 @@ def _check(own: Any, theirs: Callable[..., Any], place: str) -> None:
             raise ConfigurationError(f"{place}: expected an `async def`, got {own!r}")
     elif inspect.iscoroutinefunction(own):
         raise ConfigurationError(f"{place}: expected a plain `def`, got an `async def`")
+
+
+@contextmanager
+def named(name: str) -> Iterator[str]:
+    """Run a provider's callback in this block: if it raises, the log names it.
+
+    Args:
+        name: `Class.callback`.
+
+    Yields:
+        The name, for a `CallbackReturnError`.
+    """
+    try:
+        yield name
+    except (McpError, CallbackReturnError):
+        raise
+    except Exception as error:
+        error.add_note(f"raised by {name}")
+        actors.current().annotate(provider=name)
+        raise
 
 
 def is_async(fn: Any) -> bool:

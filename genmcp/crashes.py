@@ -16,7 +16,7 @@ ASYNCIO_HINT = (
 )
 
 
-def mask(error: Exception, actor: Actor, method: str) -> InternalError:
+def mask(error: BaseException, actor: Actor, method: str) -> InternalError:
     """Return what the client is told of a crash: an id by which the one log record can be found (J3, J4)."""
     reference = secrets.token_hex(6)
     actor.annotate(reference=reference)

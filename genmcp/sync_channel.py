@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import trio
 
-from genmcp.channel import Channel, Match, Sent
+from genmcp.channel import Channel, CloseReason, Match, Sent
 from genmcp.conversation import Answer
 from genmcp.errors import ChannelClosedError, McpError
 from genmcp.meta import ChannelMeta
@@ -35,7 +35,17 @@ class SyncChannel:
     @property
     def closed(self) -> bool:
         """True once the request has ended: nobody waits for what this thread does."""
-        return self._over or self._channel.status == "closed"
+        return self.status == "closed"
+
+    @property
+    def status(self) -> Literal["open", "suspended", "closed"]:
+        """As `Channel.status`; `closed` also when the handler's call is over."""
+        return "closed" if self._over else self._channel.status
+
+    @property
+    def close_reason(self) -> CloseReason | None:
+        """What ended the request, once something other than a return did; else None."""
+        return self._channel.close_reason
 
     @property
     def pid(self) -> Pid:

@@ -28,7 +28,7 @@ import trio
 
 import actors
 from actors import Actor, Exit, ExitReason, Node, Pid, Shutdown
-from actors.exits import lone_leaf
+from actors.exits import ends_all, lone_leaf
 from genmcp import telemetry
 from genmcp.backstage import Backstage
 from genmcp.channel import Channel
@@ -159,7 +159,7 @@ class Worker:
                 await self._stopped(actor, actor.exit_asked)
             elif is_cancellation(error):
                 await self._stopped(actor, Shutdown("shutdown"))  # of the scope around the node
-            elif isinstance(error, Exception) and not isinstance(lone_leaf(error), Exit):
+            elif not ends_all(error) and not isinstance(lone_leaf(error), Exit):
                 stage.end(mask(error, actor, self._request.method))
             raise
         finally:

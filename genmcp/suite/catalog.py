@@ -6,6 +6,7 @@ import logging
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from genmcp.callbacks import named
 from genmcp.channel import Channel
 from genmcp.errors import CallbackReturnError, ConfigurationError
 from genmcp.mcp import v2607 as mcp
@@ -74,9 +75,10 @@ class ToolCatalog:
     async def _added(self, channel: Channel) -> list[Tool[Any, Any]]:
         added: list[Tool[Any, Any]] = []
         for extension in self._extensions:
-            tools: object = await extension.tools(channel)
+            with named(f"{type(extension).__name__}.tools") as name:
+                tools: object = await extension.tools(channel)
             if not isinstance(tools, Iterable) or not all(isinstance(tool, Tool) for tool in tools):
-                raise CallbackReturnError(f"{type(extension).__name__}.tools", tools, "a sequence of tools")
+                raise CallbackReturnError(name, tools, "a sequence of tools")
             added.extend(tools)
         return added
 

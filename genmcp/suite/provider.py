@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from typing import Any, Generic, TypeVar
 
-import actors
-from genmcp.callbacks import check_callbacks
+from genmcp.callbacks import check_callbacks, named
 from genmcp.channel import Channel
-from genmcp.errors import CallbackReturnError, ConfigurationError, McpError
+from genmcp.errors import ConfigurationError
 from genmcp.mcp import v2607 as mcp
 from genmcp.server import InputRequired, Result
 from genmcp.suite.contract import CacheHint, check_hint
@@ -159,22 +158,9 @@ class Shelf(Generic[ProviderT]):
         return next((provider for provider in self._by_prefix if provider.owns(name)), None)
 
 
-@contextmanager
-def calling(provider: Provider, callback: str) -> Iterator[str]:
-    """Run a provider's callback in this block: if it raises, the log names both.
-
-    Yields:
-        `Class.callback`, for a `CallbackReturnError`.
-    """
-    name = f"{provider.label}.{callback}"
-    try:
-        yield name
-    except (McpError, CallbackReturnError):
-        raise
-    except Exception as error:
-        error.add_note(f"raised by {name}")
-        actors.current().annotate(provider=name)
-        raise
+def calling(provider: Provider, callback: str) -> AbstractContextManager[str]:
+    """Run a provider's callback in a block: if it raises, the log names both. Yields `Class.callback`."""
+    return named(f"{provider.label}.{callback}")
 
 
 def as_question(value: object, channel: Channel) -> Result | None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from typing import Any, Final, Protocol, TypeAlias, TypeVar
+from typing import Any, Final, ParamSpec, Protocol, TypeAlias, TypeVar, overload
 
 from actors import Child, Node
 from genmcp.channel import Channel
@@ -28,6 +28,9 @@ from genmcp.suite.changes import (
     publish_updated,
 )
 from genmcp.suite.extension import Extension
+from genmcp.suite.function_prompt import FunctionPrompt
+from genmcp.suite.function_resource import FunctionResource
+from genmcp.suite.function_tool import FunctionTool
 from genmcp.suite.identity import Identity
 from genmcp.suite.listen import listen
 from genmcp.suite.options import as_children, as_extensions, as_handler, as_lifespan, as_page_size
@@ -38,6 +41,8 @@ from genmcp.suite.subscription import SubscriptionCapabilities, SubscriptionHand
 from genmcp.suite.tool import Tool
 from genmcp.suite.tool_calls import call_tool
 
+P = ParamSpec("P")
+R = TypeVar("R")
 ToolT = TypeVar("ToolT", bound="Tool[Any, Any]")
 ResourceT = TypeVar("ResourceT", bound=ResourceRepo)
 PromptT = TypeVar("PromptT", bound=PromptRepo)
@@ -148,18 +153,51 @@ class Suite(Server["Owner | None"]):
 
     # -- changing a running Suite
 
-    def tool(self, tool: ToolT, /) -> ToolT:
-        """Add a tool, as a decorator above `@tool`; the same as `add`."""
+    @overload
+    def tool(self, tool: ToolT, /) -> ToolT: ...
+    @overload
+    def tool(self, fn: Callable[P, R], /) -> FunctionTool[P, R]: ...
+    @overload
+    def tool(self, /, **options: Any) -> Callable[[Callable[P, R]], FunctionTool[P, R]]: ...
+    def tool(self, given: Any = None, /, **options: Any) -> Any:
+        """Add a tool, as the decorator of a function: `@suite.tool`, or with the options of `genmcp.tool`.
+
+        Above `@tool`, or called with a `Tool`, it is the same as `add`.
+        """
+        if given is None:
+            return lambda fn: self.tool(FunctionTool(fn, **options))
+        tool = given if isinstance(given, Tool | type) else FunctionTool(given)
         self.add(tool)
         return tool
 
-    def resource(self, resource: ResourceT, /) -> ResourceT:
-        """Add a resource, as a decorator above `@resource`; the same as `add`."""
-        self.add(resource)
-        return resource
+    @overload
+    def resource(self, resource: ResourceT, /) -> ResourceT: ...
+    @overload
+    def resource(self, uri: str, /, **options: Any) -> Callable[[Callable[P, R]], FunctionResource[P, R]]: ...
+    def resource(self, given: Any, /, **options: Any) -> Any:
+        """Add a resource, as the decorator of a function: `@suite.resource(uri)`; options as for `genmcp.resource`.
 
-    def prompt(self, prompt: PromptT, /) -> PromptT:
-        """Add a prompt, as a decorator above `@prompt`; the same as `add`."""
+        Above `@resource(uri)`, or called with a `ResourceRepo`, it is the same as `add`.
+        """
+        if isinstance(given, str):
+            return lambda fn: self.resource(FunctionResource(fn, given, **options))
+        self.add(given)
+        return given
+
+    @overload
+    def prompt(self, prompt: PromptT, /) -> PromptT: ...
+    @overload
+    def prompt(self, fn: Callable[P, R], /) -> FunctionPrompt[P, R]: ...
+    @overload
+    def prompt(self, /, **options: Any) -> Callable[[Callable[P, R]], FunctionPrompt[P, R]]: ...
+    def prompt(self, given: Any = None, /, **options: Any) -> Any:
+        """Add a prompt, as the decorator of a function: `@suite.prompt`, or with the options of `genmcp.prompt`.
+
+        Above `@prompt`, or called with a `PromptRepo`, it is the same as `add`.
+        """
+        if given is None:
+            return lambda fn: self.prompt(FunctionPrompt(fn, **options))
+        prompt = given if isinstance(given, PromptRepo | type) else FunctionPrompt(given)
         self.add(prompt)
         return prompt
 

@@ -1,7 +1,10 @@
-import pytest
+import asyncio
 
-from actors import Crashed, ExitReason, Killed, NoProcess, Normal, Shutdown
-from actors.exits import lone_leaf
+import pytest
+import trio
+
+from actors import Crashed, ExitReason, Killed, Node, NoProcess, Normal, Shutdown
+from actors.exits import ends_all, lone_leaf
 
 
 @pytest.mark.parametrize(
@@ -34,3 +37,22 @@ def test_nested_groups_of_one_are_unwrapped() -> None:
 def test_groups_of_two_stay_groups() -> None:
     group = ExceptionGroup("a", [ValueError(), KeyError()])
     assert lone_leaf(group) is group
+
+
+def test_only_interrupts_and_exits_end_the_whole_program() -> None:
+    assert ends_all(KeyboardInterrupt())
+    assert ends_all(BaseExceptionGroup("g", [ValueError(), BaseExceptionGroup("h", [SystemExit()])]))
+    assert not ends_all(asyncio.CancelledError())
+    assert not ends_all(BaseExceptionGroup("g", [asyncio.CancelledError(), ValueError()]))
+
+
+async def test_foreign_base_exception_is_a_crash_of_its_actor_only() -> None:
+    async def fail() -> None:
+        raise asyncio.CancelledError
+
+    async with Node() as node:
+        other = node.spawn(trio.sleep_forever)
+        reason = await node.wait(node.spawn(fail))
+        assert isinstance(reason, Crashed)
+        assert isinstance(reason.error, asyncio.CancelledError)
+        assert node.actor(other) is not None
