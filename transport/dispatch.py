@@ -71,13 +71,19 @@ class Caller(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Dispatcher:
-    """Starts the workers of one server and delivers what they answer."""
+    """Starts the workers of one server and delivers what they answer.
+
+    Attributes:
+        caller: What the mount says of whoever calls.
+        limits: What bounds a request.
+        worker: Limits of each worker.
+    """
 
     def __init__(self, server: Server[Any], caller: Caller, limits: Limits, worker: WorkerSettings) -> None:
         self._server = server
-        self._caller = caller
-        self._limits = limits
-        self._worker = worker
+        self.caller = caller
+        self.limits = limits
+        self.worker = worker
         self._live: set[Pid] = set()
 
     @property
@@ -92,25 +98,25 @@ class Dispatcher:
             McpError: Before a worker exists: from `principal`, or of a `requestState` that is refused.
             Refusal: 503.
         """
-        context = self._caller.context(exchange)  # authorization: whoever calls is known from here on
-        self._require_room()
+        context = self.caller.context(exchange)  # authorization: whoever calls is known from here on
+        self.require_room()
         accepted = exchange.accepted
         relay = Relay(
             ModernCodec(request.id),
-            keep_alive=self._limits.keep_alive,
-            write_deadline=self._limits.write_deadline,
+            keep_alive=self.limits.keep_alive,
+            write_deadline=self.limits.write_deadline,
             may_stream=accepted.stream,
             may_answer_json=accepted.json,
-            capacity=self._limits.outbox,
+            capacity=self.limits.outbox,
         )
         try:
-            worker = start_request(node, self._server, request, relay, context, self._worker)
+            worker = start_request(node, self._server, request, relay, context, self.worker)
         except StoppedError:
-            raise refusal.stopping(self._limits.retry_after) from None
+            raise refusal.stopping(self.limits.retry_after) from None
         except (InvalidRequestState, ExpiredRequestState) as error:
             error.status = error.status_after_dispatch  # a state is for handlers to judge, whoever opens it for them
             raise
-        self._count(node, worker.pid)
+        self.count(node, worker.pid)
         relay.on_leaving(worker.client_gone)
         exchange.started = True
         await relay.run(exchange.scope, exchange.receive, exchange.send, exchange.extra_headers)
@@ -123,8 +129,8 @@ class Dispatcher:
             InternalError: The handler crashed; 500.
             Refusal: 503.
         """
-        context = self._caller.context(exchange)
-        self._require_room()
+        context = self.caller.context(exchange)
+        self.require_room()
         outcome: list[BaseException | None] = []
         with trio.CancelScope() as waiting:
 
@@ -133,10 +139,10 @@ class Dispatcher:
                 waiting.cancel()
 
             try:
-                pid = start_notification(node, self._server, notification, context, done, self._worker)
+                pid = start_notification(node, self._server, notification, context, done, self.worker)
             except StoppedError:
-                raise refusal.stopping(self._limits.retry_after) from None
-            self._count(node, pid)
+                raise refusal.stopping(self.limits.retry_after) from None
+            self.count(node, pid)
             while (await exchange.receive())["type"] != "http.disconnect":
                 pass
             return
@@ -145,11 +151,13 @@ class Dispatcher:
             raise error if isinstance(error, McpError) else InternalError(status=500)
         await exchange.answer(202)
 
-    def _require_room(self) -> None:
-        if len(self._live) >= self._limits.max_workers:
-            raise refusal.overloaded(self._limits.max_workers, self._limits.retry_after)
+    def require_room(self) -> None:
+        """Raise a `Refusal` (503) when as many workers live as may."""
+        if len(self._live) >= self.limits.max_workers:
+            raise refusal.overloaded(self.limits.max_workers, self.limits.retry_after)
 
-    def _count(self, node: Node, pid: Pid) -> None:
+    def count(self, node: Node, pid: Pid) -> None:
+        """Count a worker of this endpoint as living until it has ended."""
         if pid not in self._live:  # a retry may have been given to the worker that waits for it
             self._live.add(pid)
             node.on_exit(pid, lambda _: self._live.discard(pid))

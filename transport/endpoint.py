@@ -1,8 +1,9 @@
 """One MCP endpoint, an ASGI application on trio: `endpoint(server)` (api.md §4, §9).
 
-It answers POSTs of the 2026-07-28 revision. What it does with one, in order: a CORS preflight is answered; the head
-climbs the first rungs of `transport.ladder`; the body is read; a notification goes to its worker and is answered 202; a
-request climbs on, is decoded, and gets a worker whose events `transport.relay` delivers.
+It answers POSTs of the 2026-07-28 revision, and hands what is of an older one to `transport.legacy`. What it does with
+one, in order: a CORS preflight is answered; the head climbs the first rungs of `transport.ladder`; the body is read; a
+notification goes to its worker and is answered 202; a request climbs on, is decoded, and gets a worker whose events
+`transport.relay` delivers.
 
 Every failure has a JSON-RPC body. Whatever a client sends, the answer is never a 500: that is for faults on this side,
 which are logged with a reference that the client gets too.
@@ -25,10 +26,14 @@ from transport import cors, ladder
 from transport.asgi import Pairs, Receive, Scope, Send
 from transport.body import ClientLeftError, discard_body, read_body
 from transport.dispatch import Caller, Dispatcher, Limits
-from transport.era import is_modern, legacy_version
+from transport.era import is_legacy, is_modern, legacy_version
 from transport.exchange import Exchange
 from transport.headers import VERSION
 from transport.host import node_of, require_trio
+from transport.legacy.controller import SealedSessions, SessionController
+from transport.legacy.desk import Desk
+from transport.legacy.http import Delivery, LegacyHttp, null_id
+from transport.legacy.sessions import Sessions
 from transport.policy import HostPolicy, OriginPolicy
 from transport.refusal import Refusal, refuse_websocket
 
@@ -41,8 +46,16 @@ DISCARD_FOR = 1.0
 class Endpoint:
     """The ASGI application that `endpoint` makes. One call answers one HTTP request."""
 
-    def __init__(self, server: Server[Any], dispatcher: Dispatcher, rules: ladder.Rules, node: Node | None) -> None:
+    def __init__(
+        self,
+        server: Server[Any],
+        dispatcher: Dispatcher,
+        rules: ladder.Rules,
+        node: Node | None,
+        legacy: LegacyHttp | None = None,
+    ) -> None:
         self._server = server
+        self._legacy = legacy
         self._dispatcher = dispatcher
         self._rules = rules
         self._node = node
@@ -83,11 +96,18 @@ class Endpoint:
         page = exchange.headers.get(b"origin")
         if page is not None and await self._browser(exchange, page):
             return
+        for check in ladder.DOOR:
+            check(exchange, rules)
+        if self._legacy is not None and await self._legacy.without_body(exchange):
+            return
         for check in ladder.HEAD:
             check(exchange, rules)
         body = await read_body(exchange.receive, limit=rules.body_limit, deadline=rules.body_deadline)
         exchange.body_read = True
         message = jsonrpc.parse(body)
+        if self._legacy is not None and is_legacy(exchange.headers, message):
+            await self._legacy.post(exchange, message)
+            return
         if not ladder.envelope(exchange, message):
             await self._notification(exchange, node, message)
             return
@@ -128,6 +148,8 @@ class Endpoint:
             telemetry.emit("transport.version_rejected", requested=error.requested)
         else:
             telemetry.emit("transport.request_rejected", code=error.code, status=status, message=error.message)
+        if self._legacy is not None and exchange.method == "" and null_id(exchange):
+            exchange.message_id = None
         await exchange.refuse(error, status, headers)
         if not exchange.body_read and not _ends_connections(exchange.scope):
             await discard_body(exchange.receive, DISCARD_FOR)
@@ -161,6 +183,7 @@ def endpoint(
     outbox: int = 64,
     write_deadline: float = 30.0,
     worker: WorkerSettings | None = None,
+    session_controller: SessionController | None = None,
 ) -> Endpoint:
     """Make the ASGI application that serves `server`: mount it anywhere on trio.
 
@@ -185,23 +208,55 @@ def endpoint(
         outbox: Events that may wait before a stream is open.
         write_deadline: Seconds without progress after which a client that does not read is dropped.
         worker: Limits of each worker.
+        session_controller: Who keeps the sessions of 2025 clients; default `SealedSessions`, whose ids hold them.
 
     Raises:
         ValueError: An option has a value that it cannot have; the text names it.
     """
+    rules = _rules(path, legacy, allowed_hosts, allowed_origins, header_limit, body_limit, body_deadline)
+    limits = Limits(keep_alive=keep_alive, write_deadline=write_deadline, max_workers=max_workers, outbox=outbox)
+    caller = Caller(assigns=assigns or {}, copy_assigns=tuple(copy_assigns), principal=principal)
+    dispatcher = Dispatcher(server, caller, limits, worker or WorkerSettings())
+    older = _older(server, dispatcher, rules, session_controller or SealedSessions()) if legacy else None
+    return Endpoint(server, dispatcher, rules, node, older)
+
+
+def _rules(
+    path: str,
+    legacy: bool,
+    allowed_hosts: Iterable[str],
+    allowed_origins: Iterable[str],
+    header_limit: int,
+    body_limit: int,
+    body_deadline: float,
+) -> ladder.Rules:
     if not path.startswith("/"):
         raise ValueError(f"path: {path!r} must start with a slash, for example /mcp")
-    rules = ladder.Rules(
+    return ladder.Rules(
         path=path,
         hosts=HostPolicy(allowed_hosts),
         origins=OriginPolicy(allowed_origins),
         header_limit=header_limit,
         body_limit=body_limit,
         body_deadline=body_deadline,
+        allow=b"POST, GET, DELETE" if legacy else b"POST",
     )
-    limits = Limits(keep_alive=keep_alive, write_deadline=write_deadline, max_workers=max_workers, outbox=outbox)
-    caller = Caller(assigns=assigns or {}, copy_assigns=tuple(copy_assigns), principal=principal)
-    return Endpoint(server, Dispatcher(server, caller, limits, worker or WorkerSettings()), rules, node)
+
+
+def _older(
+    server: Server[Any], dispatcher: Dispatcher, rules: ladder.Rules, controller: SessionController
+) -> LegacyHttp:
+    """Serve the 2025 revisions beside, with the same limits and by the same workers."""
+    limits = dispatcher.limits
+    delivery = Delivery(
+        keep_alive=limits.keep_alive,
+        write_deadline=limits.write_deadline,
+        capacity=limits.outbox,
+        patience=dispatcher.worker.conversation_ttl,
+    )
+    desk = Desk(server, dispatcher.worker, dispatcher.count)
+    context = dispatcher.caller.context
+    return LegacyHttp(desk, Sessions(controller), delivery, context, dispatcher.require_room, rules.header_limit)
 
 
 async def _lifespan(receive: Receive, send: Send) -> None:

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from transport.headers import VERSION, Headers
+from transport.headers import SESSION, VERSION, Headers
 
 LEGACY_VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 """Revisions with a handshake, newest first."""
@@ -38,6 +38,20 @@ def is_modern(headers: Headers, params: Any) -> bool:
         return True
     meta = params.get("_meta") if isinstance(params, dict) else None
     return isinstance(meta, dict) and VERSION_KEY in meta
+
+
+def is_legacy(headers: Headers, message: Any) -> bool:
+    """Decide whether a POST is for the 2025 side, where that is served.
+
+    A request is if it is not modern. What is no request belongs there if it comes with a session or names a legacy
+    revision; without either it is judged as one of today.
+    """
+    params = message.get("params") if isinstance(message, dict) else None
+    if is_modern(headers, params):
+        return False
+    if isinstance(message, dict) and "id" in message and "method" in message:
+        return True
+    return headers.get(SESSION) is not None or headers.get(VERSION) is not None
 
 
 def legacy_version(headers: Headers, message: dict[str, Any]) -> str:

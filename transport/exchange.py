@@ -26,7 +26,7 @@ class Exchange:
         extra_headers: Put on every answer: those of CORS, when the page's origin is allowed.
         started: Whether an answer is under way, so that no other can be given.
         body_read: Whether nothing of the request is left to be read.
-        message_id: The JSON-RPC id to echo; UNSET as long as none could be read, and for notifications.
+        message_id: The JSON-RPC id to echo; UNSET as long as none could be read, and for notifications; None is null.
         method: The JSON-RPC method.
         params: The JSON-RPC params as they came.
     """
@@ -54,7 +54,7 @@ class Exchange:
         self.extra_headers: Pairs = ()
         self.started = False
         self.body_read = False
-        self.message_id: int | str | UnsetType = UNSET
+        self.message_id: int | str | UnsetType | None = UNSET
         self.method = ""
         self.params: Any = None
 

@@ -18,6 +18,8 @@ from genmcp.mcp import HeaderMismatch
 VERSION = b"mcp-protocol-version"
 METHOD = b"mcp-method"
 NAME = b"mcp-name"
+SESSION = b"mcp-session-id"
+LAST_EVENT = b"last-event-id"
 PARAM_PREFIX = b"mcp-param-"
 
 SPELLED = {VERSION: "MCP-Protocol-Version", METHOD: "Mcp-Method", NAME: "Mcp-Name"}
@@ -33,8 +35,8 @@ _KEPT = frozenset(
         b"content-length",
         b"host",
         b"origin",
-        b"mcp-session-id",
-        b"last-event-id",
+        SESSION,
+        LAST_EVENT,
         b"access-control-request-method",
         b"access-control-request-headers",
     }

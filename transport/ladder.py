@@ -44,6 +44,7 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
         header_limit: Bytes of all headers.
         body_limit: Bytes of the body.
         body_deadline: Seconds in which the body must arrive.
+        allow: What `Allow` says: the HTTP methods that are served.
     """
 
     path: str = "/mcp"
@@ -52,6 +53,7 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
     header_limit: int = 64 * 2**10
     body_limit: int = 4 * 2**20
     body_deadline: float = 30.0
+    allow: bytes = b"POST"
 
 
 # -- of the head
@@ -82,7 +84,7 @@ def path(exchange: Exchange, rules: Rules) -> None:
 def http_method(exchange: Exchange, rules: Rules) -> None:
     """405: only POST carries messages (H-51)."""
     if exchange.http_method != "POST":
-        raise refusal.wrong_method(exchange.http_method, ALLOW)
+        raise refusal.wrong_method(exchange.http_method, rules.allow)
 
 
 def header_size(exchange: Exchange, rules: Rules) -> None:
@@ -109,12 +111,10 @@ def declared_length(exchange: Exchange, rules: Rules) -> None:
     check_declared_length(exchange.headers.get(b"content-length"), rules.body_limit)
 
 
-ALLOW = b"POST"
+DOOR: tuple[Callable[[Exchange, Rules], None], ...] = (host, origin, path)
+"""The first rungs, for requests of every method."""
 
 HEAD: tuple[Callable[[Exchange, Rules], None], ...] = (
-    host,
-    origin,
-    path,
     http_method,
     header_size,
     content_type,

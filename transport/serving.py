@@ -24,6 +24,7 @@ from transport.admin import registry_routes
 from transport.door import Door
 from transport.endpoint import Endpoint, endpoint
 from transport.http import Front
+from transport.legacy.controller import SealedSessions
 from transport.listeners import Listeners, connection_limit
 from transport.policy import HostPolicy, OriginPolicy
 from transport.stopping import Rooms
@@ -147,6 +148,7 @@ def _endpoint(server: Server[Any], node: Node, path: str, settings: Settings, ca
         max_workers=settings.live_workers,
         outbox=settings.outbox,
         write_deadline=settings.write_deadline,
+        session_controller=SealedSessions(max_age=settings.session_age),
         worker=WorkerSettings(
             mailbox_capacity=settings.mailbox,
             grace=settings.grace,

@@ -69,6 +69,7 @@ async def test_an_error_after_the_stream_began_is_an_event(autojump_clock: MockC
 
 LEGACY = {"jsonrpc": "2.0", "id": 7, "method": "tools/list"}
 MODERN = request("tools/list")
+OF_TODAY = {"mcp-protocol-version": "2026-07-28"}
 BAD_VERSION = request("tools/list", meta={META + "protocolVersion": "2099-01-01"})
 ABSENT = object()
 
@@ -104,7 +105,7 @@ ERRORS: list[tuple[str, Call, int, int, Any]] = [
     ("param header", Call(message=request("tools/call", name="routed", arguments={"region": "eu"})), 400, -32020, 7),
     ("no _meta", Call(message={**MODERN, "params": {}}), 400, -32602, 7),
     ("version", Call(message=BAD_VERSION, headers={"mcp-protocol-version": "2099-01-01"}), 400, -32022, 7),
-    ("legacy", Call(raw=JSON(LEGACY), headers={"mcp-protocol-version": "2025-06-18"}), 400, -32022, 7),
+    ("legacy", Call(raw=JSON(LEGACY), headers={"mcp-protocol-version": "2025-06-18"}), 400, -32600, 7),
     ("unknown method", Call(message=request("no/such")), 404, -32601, 7),
     ("unadvertised method", Call(message=request("prompts/list")), 404, -32601, 7),
     ("malformed params", Call(message=request("tools/call", name="add", arguments=5)), 400, -32602, 7),
@@ -129,8 +130,10 @@ ERRORS: list[tuple[str, Call, int, int, Any]] = [
     ),
     ("crash", Call(message=request("tools/call", name="crash")), 200, -32603, 7),
     ("a result that is not JSON", Call(message=request("tools/call", name="unserializable")), 200, -32603, 7),
-    ("GET", Call(method="GET"), 405, -32600, ABSENT),
-    ("DELETE", Call(method="DELETE"), 405, -32600, ABSENT),
+    ("GET", Call(method="GET", headers=OF_TODAY), 405, -32600, ABSENT),
+    ("DELETE", Call(method="DELETE", headers=OF_TODAY), 405, -32600, ABSENT),
+    ("GET without a session", Call(method="GET"), 400, -32600, ABSENT),
+    ("DELETE without a session", Call(method="DELETE"), 400, -32600, ABSENT),
     ("plain OPTIONS", Call(method="OPTIONS"), 405, -32600, ABSENT),
 ]
 
@@ -149,8 +152,14 @@ async def test_every_error_has_its_status_code_and_id(
 
 
 async def test_405_names_the_methods_served(site: Site) -> None:
-    answer = await site.call(Call(method="GET"))
-    assert answer.headers["allow"] == "POST"
+    answer = await site.call(Call(method="GET", headers=OF_TODAY))
+    assert answer.headers["allow"] == "POST, GET, DELETE"
+
+
+async def test_405_names_post_only_without_legacy() -> None:
+    async with open_site(legacy=False) as site:
+        answer = await site.call(Call(method="GET"))
+        assert (answer.status, answer.headers["allow"]) == (405, "POST")
 
 
 async def test_head_is_refused_without_a_body(site: Site) -> None:
@@ -280,7 +289,8 @@ async def test_a_preflight_of_a_foreign_page_is_refused(site: Site) -> None:
         (Call(message=request("no/such")), 404),
         (Call(message=request("tools/list"), headers={"host": "not.ours.example"}), 421),
         (Call(message=request("tools/list"), headers={"accept": "text/html"}), 406),
-        (Call(method="GET"), 405),
+        (Call(method="GET"), 400),
+        (Call(method="GET", headers=OF_TODAY), 405),
         (Call(raw=b"{"), 400),
         (Call(raw=b'{"jsonrpc":"2.0","method":"notifications/initialized"}'), 202),
         (Call(message=request("tools/call", meta={"progressToken": 1}, name="progress", arguments={"steps": 1})), 200),

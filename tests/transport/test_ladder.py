@@ -139,8 +139,8 @@ async def test_of_two_faults_the_earlier_is_named(earlier: str, later: str, auto
         ("2025-11-25", "2026-07-28", -32020),
         ("2026-07-28", "2025-11-25", -32020),
         ("2025-11-25", "2025-11-25", -32022),
-        ("2025-11-25", None, -32022),
-        (None, None, -32022),
+        ("2025-11-25", None, -32600),
+        (None, None, -32600),
         ("2099-01-01", "2099-01-01", -32022),
         ("2099-01-01", None, -32602),
         ("", "2026-07-28", -32020),
@@ -199,7 +199,7 @@ async def test_removed_methods_in_modern_dress_are_unknown(method: str) -> None:
     ],
 )
 async def test_a_legacy_request_is_told_what_is_served(body: dict[str, Any], requested: str) -> None:
-    async with open_site() as site:
+    async with open_site(legacy=False) as site:
         call = Call(raw=msgspec.json.encode({"jsonrpc": "2.0", "id": "a", **body}))
         answer = await site.call(call)
         assert (answer.status, answer.code, answer.json["id"]) == (400, -32022, "a")

@@ -26,7 +26,8 @@ from transport.legacy.client import Client, read_client
 from transport.legacy.codec import LegacyCodec
 from transport.legacy.handshake import discover, initialize_result
 from transport.legacy.session import Session
-from transport.legacy.turn import Sink, Turn
+from transport.legacy.sink import Sink
+from transport.legacy.turn import Turn
 from transport.legacy.up import SHARED_METHODS, params_of, request_up
 
 EMPTY: dict[str, Any] = {}

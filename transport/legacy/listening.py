@@ -16,9 +16,11 @@ from genmcp.mcp import McpError
 from genmcp.mcp import v2607 as mcp
 from genmcp.suite.listen import covers
 from genmcp.worker import RequestContext, Worker, start_request
+from transport.legacy.attendance import Attendance
 from transport.legacy.codec import LegacyCodec
 from transport.legacy.session import Session
-from transport.legacy.turn import House, Sink
+from transport.legacy.sink import Sink
+from transport.legacy.turn import House
 from transport.legacy.up import listen_request
 
 
@@ -31,6 +33,9 @@ class Listening:
         sink: Where its messages go.
         context: What is known of the caller.
         on_over: Called once when it is over, whoever ended it.
+
+    Attributes:
+        attendance: Whether anybody reads what goes to the sink.
     """
 
     def __init__(
@@ -50,6 +55,7 @@ class Listening:
         self._current: _Subscription | None = None
         self._asked: frozenset[str] = frozenset()
         self._over = False
+        self.attendance = Attendance(house.node)
 
     async def begin(self) -> None:
         """Listen, and return once that is so.
@@ -94,6 +100,7 @@ class Listening:
             self._house.node, self._house.server, request, fresh, self._context, self._house.settings
         )
         self._house.count(fresh.worker.pid)
+        self._house.node.on_exit(fresh.worker.pid, lambda _: fresh.end(None))
         try:
             await fresh.settled.wait()
         except BaseException:
@@ -102,10 +109,16 @@ class Listening:
         if fresh.error is not None:
             raise fresh.error
         before, self._current = self._current, fresh
+        self.attendance.of(fresh.worker.pid)
         if before is not None:
             before.leave()
         if self._over:
             fresh.leave()
+
+    @property
+    def sink(self) -> Sink:
+        """Where messages to the client go when they belong to no request."""
+        return self._sink
 
     # -- of its subscriptions
 
@@ -145,12 +158,11 @@ class _Subscription:
         return self._over
 
     def start(self) -> None:
-        """See `genmcp.outbox.Outbox.start`: the stream is open anyway."""
+        """See `genmcp.outbox.Outbox.start`: the subscription is accepted, its source of events was joined."""
+        self.settled.set()
 
     def put(self, notification: mcp.ServerNotification) -> bool:
         """See `genmcp.outbox.Outbox.put`."""
-        if isinstance(notification, mcp.SubscriptionsAcknowledgedNotification):
-            self.settled.set()
         return not self._over and self._listening.send(notification)
 
     async def room(self) -> None:

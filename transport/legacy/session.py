@@ -14,6 +14,7 @@ import trio
 
 from genmcp.mcp import v2607 as mcp
 from transport.legacy.client import Client
+from transport.legacy.sink import Sink
 
 DEFAULT_LEVEL: mcp.LoggingLevel = "info"
 """The log level of a client that has not set one: the server's choice (O-29)."""
@@ -36,6 +37,11 @@ class Ear(Protocol):
 
     async def renew(self) -> None:
         """Listen to what the session watches now."""
+        ...
+
+    @property
+    def sink(self) -> Sink:
+        """Where messages to the client go when they belong to no request."""
         ...
 
     def leave(self) -> None:

@@ -19,43 +19,21 @@ from typing import Any, Protocol
 import msgspec
 import trio
 
-from actors import Node, Pid, Shutdown, StoppedError, Timer
+from actors import Node, Pid, StoppedError
 from genmcp.mcp import InternalError, McpError, jsonrpc
 from genmcp.mcp import v2607 as mcp
 from genmcp.server import Server
 from genmcp.worker import RequestContext, Worker, WorkerSettings, start_request
 from transport.legacy.asking import answer_up, question_down
+from transport.legacy.attendance import Attendance
 from transport.legacy.codec import LegacyCodec
 from transport.legacy.session import Question, Session
+from transport.legacy.sink import Sink
 
 ASK_AGAIN_AFTER = 1.0
 """Seconds until a request is retried that was only asked to come again: there is nothing to ask the client."""
 MOST_REPEATS = 3
 """Rounds in a row that may ask the very same: the client's answers do not fit, and will not."""
-
-
-class Sink(Protocol):
-    """Where the messages of one request go. All but `room` are synchronous and never wait."""
-
-    def start(self) -> None:
-        """Show that the request is being worked on, where there is a way."""
-        ...
-
-    def write(self, message: bytes) -> bool:
-        """Send a message that is not the answer. False: not now (await `room`), or never again."""
-        ...
-
-    async def room(self) -> None:
-        """Wait until `write` may succeed; return at once if it never will."""
-        ...
-
-    def finish(self, message: bytes | None, status: int) -> None:
-        """Send the answer, or end without one. Nothing follows."""
-        ...
-
-    def pause(self, retry: float) -> bool:
-        """Close the connection although there is no answer yet; the client comes back for it. False: impossible."""
-        ...
 
 
 class House(Protocol):
@@ -75,7 +53,11 @@ class House(Protocol):
 
 
 class Turn:
-    """The outbox of the worker of one request; see the module."""
+    """The outbox of the worker of one request; see the module.
+
+    Attributes:
+        attendance: Whether anybody reads what goes to the sink.
+    """
 
     __slots__ = (
         "_asked",
@@ -86,13 +68,12 @@ class Turn:
         "_last_asked",
         "_on_over",
         "_over",
-        "_patience",
         "_repeats",
         "_request",
         "_session",
         "_sink",
-        "_timer",
         "_worker",
+        "attendance",
     )
 
     def __init__(
@@ -115,8 +96,7 @@ class Turn:
         self._asker: Pid | None = None
         self._over = False
         self._asked: dict[str, Question] = {}
-        self._patience: float | None = None
-        self._timer: Timer | None = None
+        self.attendance = Attendance(house.node)
         self._last_asked = b""
         self._repeats = 0
 
@@ -141,8 +121,7 @@ class Turn:
             house.node.on_exit(worker.pid, lambda _: self._worker_ended(worker))
         self._worker = worker
         house.count(worker.pid)
-        if self._patience is not None:
-            self.unattended(self._patience)
+        self.attendance.of(worker.pid)
 
     # -- the worker's side: genmcp.outbox.Outbox
 
@@ -199,21 +178,6 @@ class Turn:
         if worker is not None:
             worker.client_gone()
 
-    def unattended(self, patience: float) -> None:
-        """Note that nobody reads; after `patience` seconds of that the client counts as gone."""
-        self.attended()
-        self._patience = patience
-        if self._worker is not None:
-            registry = self._house.node.registry
-            self._timer = registry.stop_after(patience, self._worker.pid, Shutdown("client_disconnected"))
-
-    def attended(self) -> None:
-        """Note that somebody reads."""
-        self._patience = None
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-
     # -- asking
 
     def _ask(self, question: mcp.InputRequiredResult) -> None:
@@ -263,7 +227,7 @@ class Turn:
         message = question_down(request, self._session.client.revision)
         question = self._asked[key] = self._session.ask(request.method)
         data = jsonrpc.dump({"jsonrpc": "2.0", "id": question.id, **message})
-        while not self._over and not self._sink.write(data):
+        while not self._over and not self._sink.ask(data):
             await self._sink.room()
 
     def _withdraw_all(self) -> None:
