@@ -39,7 +39,7 @@ OBJECTS = st.dictionaries(KEYS, VALUES, max_size=5)
 METHODS = st.sampled_from(sorted(mcp.REQUESTS))
 
 ANY = settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
 
 
