@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from genmcp.callbacks import named
 from genmcp.channel import Channel
-from genmcp.errors import CallbackReturnError, ConfigurationError
+from genmcp.errors import ConfigurationError
 from genmcp.mcp import v2607 as mcp
-from genmcp.suite.extension import Extension
+from genmcp.suite.extension import Extension, provided
 from genmcp.suite.pagination import paginate, sliced
 from genmcp.suite.tool import Tool
 
@@ -75,11 +74,7 @@ class ToolCatalog:
     async def _added(self, channel: Channel) -> list[Tool[Any, Any]]:
         added: list[Tool[Any, Any]] = []
         for extension in self._extensions:
-            with named(f"{type(extension).__name__}.tools") as name:
-                tools: object = await extension.tools(channel)
-            if not isinstance(tools, Iterable) or not all(isinstance(tool, Tool) for tool in tools):
-                raise CallbackReturnError(name, tools, "a sequence of tools")
-            added.extend(tools)
+            added.extend(await provided(extension, "tools", Tool, channel))
         return added
 
     async def list(self, cursor: str | None, channel: Channel) -> mcp.ListToolsResult:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeVar
 
+from genmcp.callbacks import named
 from genmcp.channel import Channel
+from genmcp.errors import CallbackReturnError
 from genmcp.suite.prompt import PromptRepo
 from genmcp.suite.resource import ResourceRepo
 from genmcp.suite.tool import Tool
+
+T = TypeVar("T")
 
 
 class Extension:
@@ -44,3 +48,23 @@ class Extension:
         """Return the repositories and decorated prompts that this request may see. The default has none."""
         del channel
         return ()
+
+
+async def provided(extension: Extension, callback: str, kind: type[T], channel: Channel) -> list[T]:
+    """Ask an extension for its providers of one kind.
+
+    Args:
+        extension: The extension.
+        callback: `tools`, `resources` or `prompts`.
+        kind: What it has to return.
+        channel: The request's.
+
+    Raises:
+        CallbackReturnError: It returned something else.
+    """
+    with named(f"{type(extension).__name__}.{callback}") as name:
+        given: object = await getattr(extension, callback)(channel)
+    found = list(given) if isinstance(given, Iterable) else None
+    if found is None or not all(isinstance(item, kind) for item in found):
+        raise CallbackReturnError(name, given, f"a sequence of {callback}")
+    return found

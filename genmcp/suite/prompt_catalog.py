@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -12,7 +12,7 @@ from genmcp.errors import CallbackReturnError, PromptNotFound
 from genmcp.mcp import v2607 as mcp
 from genmcp.server import Result
 from genmcp.suite.completion import completion_result
-from genmcp.suite.extension import Extension
+from genmcp.suite.extension import Extension, provided
 from genmcp.suite.function_prompt import FunctionPrompt
 from genmcp.suite.page import Page
 from genmcp.suite.pagination import Source, checked_page, paginate, sliced
@@ -115,10 +115,7 @@ class PromptCatalog:
             return self._shelf
         shelf = self._shelf.copy()
         for extension in self._extensions:
-            added: object = await extension.prompts(channel)
-            if not isinstance(added, Iterable) or not all(isinstance(item, PromptRepo) for item in added):
-                raise CallbackReturnError(f"{type(extension).__name__}.prompts", added, "a sequence of prompts")
-            shelf.add_missing(added)
+            shelf.add_missing(await provided(extension, "prompts", PromptRepo, channel))
         return shelf
 
 

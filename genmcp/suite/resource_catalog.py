@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -13,7 +13,7 @@ from genmcp.errors import CallbackReturnError, InvalidParams, ResourceNotFound
 from genmcp.mcp import v2607 as mcp
 from genmcp.server import Result
 from genmcp.suite.completion import completion_result
-from genmcp.suite.extension import Extension
+from genmcp.suite.extension import Extension, provided
 from genmcp.suite.function_resource import FunctionResource
 from genmcp.suite.page import Page
 from genmcp.suite.pagination import Source, checked_page, paginate, sliced
@@ -165,10 +165,7 @@ class ResourceCatalog:
             return self._shelf
         shelf = self._shelf.copy()
         for extension in self._extensions:
-            added: object = await extension.resources(channel)
-            if not isinstance(added, Iterable) or not all(isinstance(item, ResourceRepo) for item in added):
-                raise CallbackReturnError(f"{type(extension).__name__}.resources", added, "a sequence of resources")
-            shelf.add_missing(added)
+            shelf.add_missing(await provided(extension, "resources", ResourceRepo, channel))
         return shelf
 
 

@@ -279,6 +279,25 @@ async def test_failing_extension_is_a_masked_crash_that_names_it(
     assert "Failing.tools" in caplog.text
 
 
+async def test_extension_may_return_any_iterable_and_nothing_else(
+    caplog: pytest.LogCaptureFixture, autojump_clock: trio.abc.Clock
+) -> None:
+    @tool
+    async def extra() -> str:
+        """Extra."""
+        return "extra"
+
+    class Generates(Extension):
+        async def tools(self, channel: Channel, /) -> Any:
+            return (each for each in [extra]) if channel.meta.principal is None else [extra, "odd"]
+
+    async with connect(suite_of(extensions=[Generates])) as client:
+        assert text(await client.call_tool("extra")) == "extra"
+        with pytest.raises(McpError, match="Internal error"):
+            await client.as_principal("ada").list_tools()
+    assert "Generates.tools returned" in caplog.text
+
+
 # -- tools that come and go
 
 
