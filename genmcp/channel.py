@@ -17,7 +17,7 @@ from genmcp.endings import CloseReason
 from genmcp.mcp import McpError, MissingCapability, as_error, jsonrpc
 from genmcp.mcp import v2607 as mcp
 from genmcp.meta import ChannelMeta
-from genmcp.outbox import Sent
+from genmcp.outbox import Resumable, Sent
 from genmcp.progress import check_finite
 
 if TYPE_CHECKING:
@@ -150,6 +150,21 @@ class Channel(Asking):
             return Sent.CLOSED
         self.backstage.outbox.start()
         return Sent.SENT
+
+    async def close_stream(self, retry: float = 1.0) -> Sent:
+        """Close the client's connection while the work goes on; the client comes back for the rest (O-23).
+
+        Spares connections during long work. Clients of 2025-11-25 know to come back; for any other the stream stays
+        open (`NOT_WANTED`). Whatever is sent meanwhile is kept for them.
+
+        Args:
+            retry: Seconds after which the client is asked to come back.
+        """
+        await trio.lowlevel.checkpoint()
+        outbox = self.backstage.outbox
+        if self.backstage.closed:
+            return Sent.CLOSED
+        return Sent.SENT if isinstance(outbox, Resumable) and outbox.close_stream(retry) else Sent.NOT_WANTED
 
     async def send_progress(self, progress: float, total: float | None = None, message: str | None = None) -> Sent:
         """Report progress, if the client asked for it with a progress token.

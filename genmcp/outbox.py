@@ -7,7 +7,7 @@ The floor above implements it (a relay that turns events into JSON or SSE), and 
 from __future__ import annotations
 
 import enum
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from genmcp.mcp import McpError
 from genmcp.mcp import v2607 as mcp
@@ -56,6 +56,19 @@ class Outbox(Protocol):
 
         Raises:
             TypeError: The result holds a value that is not JSON. Nothing was sent, and `end` may be called again.
+        """
+        ...
+
+
+@runtime_checkable
+class Resumable(Protocol):
+    """An outbox whose client may come back for what it has missed."""
+
+    def close_stream(self, retry: float) -> bool:
+        """Close the connection although there is no answer yet; the client comes back after `retry` seconds.
+
+        Returns:
+            False when this client would not.
         """
         ...
 

@@ -221,6 +221,96 @@ async def test_trigger_prompt_change() -> str:
     return "The subscriptions were told."
 
 
+@tool
+async def test_tool_with_logging(channel: Channel) -> str:
+    """Log while working; a 2025 client gets what its session's level lets through."""
+    for step in ("Tool execution started", "Tool processing data", "Tool execution completed"):
+        await channel.send_log("info", step)
+        await trio.sleep(0.05)
+    return "The work is done."
+
+
+@tool
+async def test_sampling(prompt: str, channel: Channel) -> str:
+    """Ask the client's model, in whatever way its revision has for that.
+
+    Args:
+        prompt: What the model is asked.
+    """
+    answer = await channel.sample(prompt, max_tokens=100)
+    return f"LLM response: {answer.content.text if isinstance(answer.content, mcp.TextContent) else answer.content}"
+
+
+class Contact(msgspec.Struct):
+    """What the form for a contact asks."""
+
+    username: Annotated[str, msgspec.Meta(description="User's response")]
+    email: Annotated[str, msgspec.Meta(description="User's email address")]
+
+
+@tool
+async def test_elicitation(message: str, channel: Channel) -> str:
+    """Ask the person at the client.
+
+    Args:
+        message: What the person is asked.
+    """
+    return f"User response: {await channel.elicit(message, Contact)!r}"
+
+
+DEFAULTS = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string", "description": "User name", "default": "John Doe"},
+        "age": {"type": "integer", "description": "User age", "default": 30},
+        "score": {"type": "number", "description": "User score", "default": 95.5},
+        "status": {"type": "string", "enum": ["active", "inactive", "pending"], "default": "active"},
+        "verified": {"type": "boolean", "description": "Verification status", "default": True},
+    },
+}
+
+CHOICES = {
+    "type": "object",
+    "properties": {
+        "untitledSingle": {"type": "string", "enum": ["option1", "option2", "option3"]},
+        "titledSingle": {
+            "type": "string",
+            "oneOf": [{"const": f"value{n}", "title": f"The option {n}"} for n in (1, 2, 3)],
+        },
+        "legacyEnum": {
+            "type": "string",
+            "enum": ["opt1", "opt2", "opt3"],
+            "enumNames": ["Option one", "Option two", "Option three"],
+        },
+        "untitledMulti": {"type": "array", "items": {"type": "string", "enum": ["option1", "option2", "option3"]}},
+        "titledMulti": {
+            "type": "array",
+            "items": {"anyOf": [{"const": f"value{n}", "title": f"The option {n}"} for n in (1, 2, 3)]},
+        },
+    },
+}
+
+
+@tool
+async def test_elicitation_sep1034_defaults(channel: Channel) -> str:
+    """Ask with a default of every kind."""
+    return f"Elicitation completed: {await channel.elicit('Please review your details', DEFAULTS)!r}"
+
+
+@tool
+async def test_elicitation_sep1330_enums(channel: Channel) -> str:
+    """Ask with a choice of every kind."""
+    return f"Elicitation completed: {await channel.elicit('Please choose', CHOICES)!r}"
+
+
+@tool
+async def test_reconnection(channel: Channel) -> str:
+    """Close the stream, and go on: a client of 2025-11-25 comes back for the result."""
+    await channel.close_stream(retry=0.1)
+    await trio.sleep(0.2)
+    return "The client came back."
+
+
 @resource("test://static-text", name="Static text", mime_type="text/plain")
 async def static_text() -> str:
     """A text that never changes."""
@@ -363,6 +453,12 @@ suite = Suite(
         test_input_required_result_capabilities,
         test_trigger_prompt_change,
         JsonSchema202012,
+        test_tool_with_logging,
+        test_sampling,
+        test_elicitation,
+        test_elicitation_sep1034_defaults,
+        test_elicitation_sep1330_enums,
+        test_reconnection,
     ],
     resources=[static_text, static_binary, watched, template_data],
     prompts=[

@@ -157,7 +157,7 @@ class Turn:
             self._answer(final)
 
     def close_stream(self, retry: float) -> bool:
-        """Close the connection early; the client comes back for the rest. See `genmcp.polling`."""
+        """See `genmcp.outbox.Resumable.close_stream`."""
         return not self._over and self._sink.pause(retry)
 
     # -- the client's side
