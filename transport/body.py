@@ -8,11 +8,10 @@ the first piece is asked for, so a refusal before that spares the client the upl
 
 from __future__ import annotations
 
-from typing import Any
-
 import trio
 
 from transport.asgi import Receive
+from transport.inbox import Inbox
 from transport.refusal import body_too_large, body_too_slow
 
 
@@ -46,20 +45,28 @@ async def read_body(receive: Receive, *, limit: int, deadline: float) -> bytes:
         Refusal: 413 or 408.
         ClientLeftError: The client left before the body was complete.
     """
+    whole = _already_there(receive)
+    if whole is not None:
+        if len(whole) > limit:
+            raise body_too_large(limit)
+        return whole
     with trio.move_on_after(deadline):
-        message = await receive()
-        if message["type"] == "http.request" and not message.get("more_body", False):
-            body: bytes = message.get("body", b"")  # nearly every body comes in one piece
-            if len(body) > limit:
-                raise body_too_large(limit)
-            return body
-        return await _read_pieces(receive, message, limit)
+        return await _read_pieces(receive, limit)
     raise body_too_slow(deadline)
 
 
-async def _read_pieces(receive: Receive, message: Any, limit: int) -> bytes:
+def _already_there(receive: Receive) -> bytes | None:
+    """Return the body if our own server has all of it, as it nearly always has. A deadline would cost 10 µs.
+
+    A `receive` that a middleware has wrapped is not asked: the body has to go through its hands.
+    """
+    inbox = getattr(receive, "__self__", None)
+    return inbox.take_whole() if isinstance(inbox, Inbox) else None
+
+
+async def _read_pieces(receive: Receive, limit: int) -> bytes:
     pieces, size = [], 0
-    while message["type"] == "http.request":
+    while (message := await receive())["type"] == "http.request":
         piece: bytes = message.get("body", b"")
         size += len(piece)
         if size > limit:
@@ -67,7 +74,6 @@ async def _read_pieces(receive: Receive, message: Any, limit: int) -> bytes:
         pieces.append(piece)
         if not message.get("more_body", False):
             return b"".join(pieces)
-        message = await receive()
     raise ClientLeftError
 
 

@@ -34,13 +34,25 @@ class Inbox:
             back by a flow-control window instead.
     """
 
-    __slots__ = ("_arrived", "_body", "_closed", "_disconnect", "_frames", "_more", "_ready", "_room", "on_taken")
+    __slots__ = (
+        "_arrived",
+        "_body",
+        "_closed",
+        "_disconnect",
+        "_frames",
+        "_more",
+        "_ready",
+        "_room",
+        "_taken",
+        "on_taken",
+    )
 
     def __init__(self, on_taken: Callable[[int], None] | None = None) -> None:
         self.on_taken = on_taken
         self._body = bytearray()
         self._more = True  # of the body, may still come
         self._ready = False  # a body message can be given
+        self._taken = False  # some of the body was given
         self._frames: deque[Message] | None = None  # WebSocket messages
         self._disconnect: Message | None = None
         self._closed = False
@@ -105,11 +117,18 @@ class Inbox:
         await trio.lowlevel.checkpoint()  # an application that asks for ever must not starve the others
         return self._disconnect
 
+    def take_whole(self) -> bytes | None:
+        """Give the whole body if all of it has come and nothing was taken yet; never waits."""
+        return None if self._more or not self._ready or self._taken else self._take()
+
     def _take_body(self) -> Message:
-        body, self._body, self._ready = bytes(self._body), bytearray(), False
+        return {"type": "http.request", "body": self._take(), "more_body": self._more}
+
+    def _take(self) -> bytes:
+        body, self._body, self._ready, self._taken = bytes(self._body), bytearray(), False, True
         self._make_room()
         self._report(len(body))
-        return {"type": "http.request", "body": body, "more_body": self._more}
+        return body
 
     def close(self) -> None:
         """Take no more: the application has ended. What is unread is dropped, a waiting `put` returns."""

@@ -8,6 +8,7 @@ import trio
 import trio.testing
 
 from transport.body import ClientLeftError, check_declared_length, discard_body, read_body
+from transport.inbox import Inbox
 from transport.refusal import Refusal
 
 
@@ -115,3 +116,42 @@ async def test_discarding_gives_up_in_time(autojump_clock: trio.testing.MockCloc
     before = trio.current_time()
     await discard_body(Pieces(b"1", left_open=True), 1)
     assert trio.current_time() - before == pytest.approx(1)
+
+
+async def inbox(*pieces: bytes, ends: bool = True) -> Inbox:
+    made = Inbox()
+    for number, piece in enumerate(pieces, start=1):
+        await made.put({"type": "http.request", "body": piece, "more_body": number < len(pieces) or not ends})
+    return made
+
+
+async def test_a_body_that_is_there_is_read_at_once() -> None:
+    made = await inbox(b'{"a"', b":1}")
+    with trio.testing.assert_no_checkpoints():
+        assert await read_body(made.receive, limit=7, deadline=0) == b'{"a":1}'
+
+
+async def test_a_body_that_is_there_is_measured_as_well() -> None:
+    made = await inbox(b"123")
+    with pytest.raises(Refusal) as refused:
+        await read_body(made.receive, limit=2, deadline=1)
+    assert refused.value.status == 413
+
+
+async def test_a_part_that_is_there_waits_for_the_rest(autojump_clock: trio.testing.MockClock) -> None:
+    made = await inbox(b"1", ends=False)
+    with pytest.raises(Refusal) as refused:
+        await read_body(made.receive, limit=2, deadline=30)
+    assert (refused.value.status, trio.current_time()) == (408, 30)
+
+
+async def test_a_body_goes_through_a_middleware_that_wraps_receive() -> None:
+    made = await inbox(b"1")
+    seen = []
+
+    async def receive() -> Any:
+        seen.append(await made.receive())
+        return seen[-1]
+
+    assert await read_body(receive, limit=2, deadline=1) == b"1"
+    assert len(seen) == 1

@@ -172,3 +172,16 @@ async def test_unread_websocket_messages_hold_the_sender(autojump_clock: trio.te
     with trio.move_on_after(60) as waiting:
         await inbox.put({"type": "websocket.receive", "text": None, "bytes": b"x" * (LIMIT + 1)})
     assert waiting.cancelled_caught
+
+
+async def test_a_whole_body_is_given_whole_or_not_at_all() -> None:
+    inbox = Inbox()
+    await inbox.put(piece(b"one"))
+    assert inbox.take_whole() is None
+    assert await inbox.receive() == piece(b"one")
+    await inbox.put(piece(b"two", more=False))
+    assert inbox.take_whole() is None  # the first piece is gone
+    other = Inbox()
+    await other.put(piece(b"one", more=False))
+    assert other.take_whole() == b"one"
+    assert other.take_whole() is None
