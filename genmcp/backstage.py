@@ -23,7 +23,7 @@ from actors import Actor, Shutdown, Timer
 from genmcp.endings import CLOSED, GONE, REPLY, CloseReason, stopped
 from genmcp.errors import ChannelClosedError
 from genmcp.limits import HeaderCheck, WorkerSettings
-from genmcp.mcp import McpError
+from genmcp.mcp import McpError, check_own_code
 from genmcp.mcp import v2607 as mcp
 from genmcp.meta import FoundMeta
 from genmcp.outbox import Outbox, Sent
@@ -210,8 +210,9 @@ class Backstage:
 
     def _stamped(self, notification: mcp.ServerNotification) -> mcp.ServerNotification:
         if not self.subscription or self.request_id is None:
-            return notification
-        return mcp.with_subscription_id(notification, self.request_id)
+            trace = self.found.channel.trace_context
+            return mcp.with_trace_context(notification, trace) if trace else notification
+        return mcp.with_subscription_id(notification, self.request_id)  # its events belong to others' traces
 
     async def _deliver(self, notification: mcp.ServerNotification) -> Sent:
         progress = self.progress
@@ -261,9 +262,16 @@ class Backstage:
             self.close_reason = reason
 
     def end(self, final: mcp.ServerResult | McpError | None) -> None:
-        """Hand over the last event; a worker that only waits for messages has nothing left to do then."""
+        """Hand over the last event; a worker that only waits for messages has nothing left to do then.
+
+        Raises:
+            TypeError: The result holds a value that is not JSON. Nothing was sent.
+            ValueError: The error has a code that the protocol reserves (B-16 to B-21). Nothing was sent.
+        """
         if self.answered:
             return
+        if isinstance(final, McpError):
+            check_own_code(final.code)
         if self.close_reason not in GONE:  # no further message for a cancelled request (H-25)
             self._hand_over(final)
         self.answered = True
@@ -290,7 +298,7 @@ class Backstage:
     def _hand_over(self, final: mcp.ServerResult | McpError | None) -> None:
         waiting = self.progress.flush() if self.progress is not None else None
         if waiting is not None:
-            self.outbox.put(waiting)
+            self.outbox.put(self._stamped(waiting))
         if self.finalize is not None and final is not None and not isinstance(final, McpError):
             final = self.finalize(final)
         self.outbox.end(final)

@@ -20,6 +20,8 @@ class ChannelMeta(msgspec.Struct, frozen=True):
         client_capabilities: What the client can do, declared on this very request.
         assigns: The mount's `assigns` and `copy_assigns`, over those of the Suite's lifespan.
         principal: Who is calling, as the mount's `principal` function found out; None is the anonymous principal.
+        trace_context: The request's `traceparent`, `tracestate` and `baggage`, if it is part of a trace: pass them on
+            to what the handler calls. Notifications of the request carry them by themselves (M-14).
     """
 
     protocol_version: str
@@ -27,6 +29,7 @@ class ChannelMeta(msgspec.Struct, frozen=True):
     client_capabilities: mcp.ClientCapabilities
     assigns: Mapping[str, Any] = {}
     principal: str | None = None
+    trace_context: Mapping[str, str] = {}
 
 
 class FoundMeta(msgspec.Struct, frozen=True):
@@ -52,5 +55,6 @@ def read_meta(meta: Mapping[str, Any], assigns: Mapping[str, Any], principal: st
         client_capabilities=mcp.meta_client_capabilities(meta) or NO_CAPABILITIES,
         assigns=assigns,
         principal=principal,
+        trace_context=mcp.meta_trace_context(meta),
     )
     return FoundMeta(channel, mcp.meta_progress_token(meta), mcp.meta_log_level(meta))

@@ -186,3 +186,24 @@ async def test_every_send_is_a_checkpoint() -> None:
 async def test_channel_without_a_worker_says_so() -> None:
     with pytest.raises(RuntimeError, match="belongs to no worker"):
         _ = channel().pid
+
+
+async def test_trace_is_passed_to_handlers_and_notifications(autojump_clock: trio.abc.Clock) -> None:
+    @tool
+    async def look(channel: Channel) -> dict[str, str]:
+        """Reports progress; some of it waits for its interval."""
+        for step in range(3):
+            await channel.send_progress(step)
+        await channel.send_log("info", "looked")
+        return dict(channel.meta.trace_context)
+
+    trace = {"traceparent": f"00-{'4b' * 16}-{'f0' * 8}-01", "tracestate": "vendor=1", "baggage": "user=ada"}
+    async with connect(suite_of(look), settings=WorkerSettings(progress_interval=1)) as client:
+        call = client.start_tool("look", progress_token=1, log_level="info", extra=trace)
+        assert (await call.result()).structured_content == trace
+        notes = [mcp.to_dict(note)["params"] for note in call.notifications]
+        assert [note["_meta"] for note in notes] == [trace] * 3
+        assert [note.get("progress") for note in notes] == [0, None, 2]
+        plain = client.start_tool("look", progress_token=1, extra={"traceparent": "00-x"})
+        assert (await plain.result()).structured_content == {}
+        assert all("_meta" not in mcp.to_dict(note)["params"] for note in plain.notifications)

@@ -256,6 +256,7 @@ from genmcp.mcp.v2607.tools import (
     ListToolsResult,
     ToolListChangedNotification,
 )
+from genmcp.mcp.v2607.trace import meta_trace_context, with_trace_context
 from genmcp.mcp.v2607.unions import (
     CLIENT_NOTIFICATIONS,
     NAMED_BY,
@@ -315,7 +316,8 @@ __all__ = [
     "elicit_url", "encode", "get_prompt_result", "image", "input_required_result", "is_reserved", "level_reaches",
     "link", "list_prompts_result", "list_resource_templates_result", "list_resources_result", "list_roots",
     "list_tools_result", "listen_result", "meta_client_capabilities", "meta_client_info", "meta_log_level",
-    "meta_progress_token", "meta_protocol_version", "read_resource_result", "require_meta", "requires_subscription_id",
-    "resource", "resource_contents", "server_info", "text", "to_dict", "user", "with_subscription_id",
+    "meta_progress_token", "meta_protocol_version", "meta_trace_context", "read_resource_result", "require_meta",
+    "requires_subscription_id", "resource", "resource_contents", "server_info", "text", "to_dict", "user",
+    "with_subscription_id", "with_trace_context",
 ]
 # fmt: on
