@@ -21,6 +21,7 @@ import msgspec
 from quart import Blueprint, Response, request
 
 from actors import ActorInfo, Delivery, MessageError, Node, Shutdown, decode_message
+from genmcp.mcp import ParseError, jsonrpc
 from transport.http import answer
 
 __all__ = ["registry_routes"]
@@ -97,9 +98,11 @@ def registry_routes(node: Node, token: str) -> Blueprint:
 
 
 async def _body(kind: type[BodyT]) -> BodyT:
+    data = await request.get_data()
+    assert isinstance(data, bytes)
     try:
-        return msgspec.json.decode(await request.get_data(), type=kind)
-    except msgspec.MsgspecError as error:
+        return msgspec.convert(jsonrpc.parse(data), kind)
+    except (ParseError, msgspec.ValidationError) as error:
         fields = " and ".join(f'"{name}"' for name in kind.__struct_fields__)
         raise InvalidBodyError(f"the body must be a JSON object with {fields}: {error}") from None
 

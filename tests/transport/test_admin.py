@@ -31,7 +31,7 @@ async def node() -> AsyncIterator[Node]:
 
 @pytest.fixture
 def client(node: Node) -> Client:
-    front = Front(hosts=HostPolicy(), origins=OriginPolicy(), max_body=1000)
+    front = Front(hosts=HostPolicy(), origins=OriginPolicy(), max_body=10_000)
     front.register_blueprint(registry_routes(node, TOKEN))
     return front.test_client()
 
@@ -127,8 +127,27 @@ async def test_wrong_body_is_refused_naming_the_field(client: Client, body: Any,
     assert named in answer["error"]
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"null",
+        b"[" * 9000,
+        b'{"to":"x","message":' + b"[" * 4000 + b"]" * 4000 + b"}",
+        b'{"to":"\xff","message":1}',
+        b'{"to":"\\ud800","message":1}',
+        b'{"to":"x","message":1e999}',
+        b'{"to":"x","message":' + b"9" * 4500 + b"}",
+    ],
+    ids=["empty", "null", "deep", "deep message", "utf-8", "surrogate", "infinite", "long number"],
+)
+async def test_body_that_is_no_json_is_refused(client: Client, body: bytes) -> None:
+    status, answer = await post(client, "send", body)
+    assert (status, answer["status"]) == (400, "invalid")
+
+
 async def test_too_large_body_is_refused(client: Client) -> None:
-    status, _ = await post(client, "send", {"to": "x", "message": "x" * 2000})
+    status, _ = await post(client, "send", {"to": "x", "message": "x" * 20_000})
     assert status == 413
 
 
