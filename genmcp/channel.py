@@ -235,7 +235,11 @@ class Channel(Asking):
         return await self._answer(result)
 
     async def send_error(self, error: McpError | str) -> Sent:
-        """Answer the request with an error now; a text is -32603 with that text. The handler runs on."""
+        """Answer the request with an error now; a text is -32603 with that text. The handler runs on.
+
+        Raises:
+            ValueError: Its code is one that the protocol reserves. Nothing was sent.
+        """
         return await self._answer(as_error(error))
 
     async def _answer(self, final: mcp.ServerResult | McpError) -> Sent:

@@ -12,7 +12,7 @@ clock, so a mock clock makes hours pass at once.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from types import TracebackType
 from typing import Any, Literal, Self, TypeVar, cast
@@ -24,92 +24,16 @@ from genmcp.backstage import Backstage
 from genmcp.channel import Channel
 from genmcp.mcp import McpError, protocol_version
 from genmcp.mcp import v2607 as mcp
+from genmcp.memory_outbox import MemoryOutbox
 from genmcp.meta import ChannelMeta, FoundMeta
 from genmcp.server import Server
 from genmcp.worker import RequestContext, Worker, WorkerSettings, start_notification, start_request
 
+__all__ = ["Call", "Client", "MemoryOutbox", "TestChannel", "channel", "connect"]
+
 ResultT = TypeVar("ResultT")
 
 META = "io.modelcontextprotocol/"
-NO_ANSWER = -32603
-
-
-class MemoryOutbox:
-    """An outbox that keeps what it gets, in order.
-
-    Args:
-        capacity: Notifications that may wait unread before `put` refuses; reading `notifications` does not empty it,
-            `read` does.
-    """
-
-    def __init__(self, capacity: int = 64) -> None:
-        self.notifications: list[mcp.ServerNotification] = []
-        self.final: Any = None
-        self.streaming = False
-        self.ended = trio.Event()
-        self._capacity = capacity
-        self._read = 0
-        self._changed = trio.Event()
-        self._gone = False
-
-    @property
-    def closed(self) -> bool:
-        """True once it has ended, or its client left."""
-        return self._gone or self.ended.is_set()
-
-    def start(self) -> None:
-        """Note that a stream was begun."""
-        self.streaming = True
-
-    def put(self, notification: mcp.ServerNotification) -> bool:
-        """Keep a notification, unless the client has fallen behind or is gone."""
-        if self.closed or len(self.notifications) - self._read >= self._capacity:
-            return False
-        mcp.encode(notification)
-        self.streaming = True
-        self.notifications.append(notification)
-        self._wake()
-        return True
-
-    async def room(self) -> None:
-        """Wait until the client has read something, or is gone."""
-        while not self.closed and len(self.notifications) - self._read >= self._capacity:
-            await self._changed.wait()
-
-    def end(self, final: mcp.ServerResult | McpError | None) -> None:
-        """Keep the last event."""
-        if self.ended.is_set():
-            return
-        if final is None and not self.streaming:
-            final = McpError(NO_ANSWER, "The request ended without an answer")
-        if final is not None and not isinstance(final, McpError):
-            mcp.encode(final)
-        self.final = final
-        self.ended.set()
-        self._wake()
-
-    def leave(self) -> None:
-        """Take nothing any more: the client is gone."""
-        self._gone = True
-        self._wake()
-
-    async def read(self) -> mcp.ServerNotification:
-        """Wait for the next notification that was not read yet.
-
-        Raises:
-            trio.EndOfChannel: The request ended, and every notification was read.
-        """
-        while self._read >= len(self.notifications):
-            if self.closed:
-                raise trio.EndOfChannel
-            await self._changed.wait()
-        self._read += 1
-        self._wake()
-        return self.notifications[self._read - 1]
-
-    def _wake(self) -> None:
-        self._changed.set()
-        self._changed = trio.Event()
 
 
 class Call:
@@ -306,6 +230,32 @@ class Client:
             "tools/call", {"name": name, "arguments": dict(arguments or {})}, **meta
         )
         return found
+
+    def listen(
+        self,
+        *,
+        tools_list_changed: bool = False,
+        prompts_list_changed: bool = False,
+        resources_list_changed: bool = False,
+        resource_subscriptions: Sequence[str] = (),
+        **meta: Any,
+    ) -> Call:
+        """Open a subscription and return at once: its first notification is the acknowledgement.
+
+        Args:
+            tools_list_changed: Hear of changes of the tools.
+            prompts_list_changed: Hear of changes of the prompts.
+            resources_list_changed: Hear of changes of the resources.
+            resource_subscriptions: Hear of changes of these, and of what continues them.
+            meta: As for `start`.
+        """
+        wanted = mcp.SubscriptionFilter(
+            tools_list_changed=tools_list_changed or None,
+            prompts_list_changed=prompts_list_changed or None,
+            resources_list_changed=resources_list_changed or None,
+            resource_subscriptions=list(resource_subscriptions) or None,
+        )
+        return self.start("subscriptions/listen", {"notifications": mcp.to_dict(wanted)}, **meta)
 
     async def notify(self, method: str, params: Mapping[str, Any] | None = None) -> None:
         """Send a notification, and return once the server has handled it.

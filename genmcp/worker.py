@@ -128,7 +128,9 @@ class Worker:
         return dialogue
 
     def client_gone(self, reason: Literal["client_gone", "stalled"] = "client_gone") -> None:
-        """Say that the client left (H-23): the worker is stopped, unless its handler asked to finish."""
+        """Say that the client left (H-23): the worker is stopped, unless it answered or its handler shall finish."""
+        if self._stage.answered:
+            return
         self._stage.lose(reason)
         if not self._stage.finishing:
             self._node.registry.stop(self.pid, Shutdown("client_disconnected"))

@@ -47,6 +47,7 @@ class WithNode:
                 node = await running.enter_async_context(self._make_node())
                 for server in self._servers:
                     await running.enter_async_context(server.attach(node))
+                running.push_async_callback(node.stop)  # workers end before the children and lifespans they live on
             except Exception as error:
                 await receive()
                 await send({"type": "lifespan.startup.failed", "message": f"{type(error).__name__}: {error}"})

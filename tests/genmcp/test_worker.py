@@ -370,6 +370,46 @@ async def test_question_to_a_request_that_takes_none_is_refused(
     assert "tools/call, prompts/get or resources/read" in caplog.text
 
 
+@pytest.mark.parametrize("code", [-32002, -32042, -32050, -32000])
+@pytest.mark.parametrize("how", ["return", "raise", "send"])
+async def test_error_code_that_the_protocol_reserves_is_not_sent(
+    how: str, code: int, caplog: pytest.LogCaptureFixture, autojump_clock: trio.abc.Clock
+) -> None:
+    async def handler(channel: Channel) -> Error:
+        error = McpError(code, "mine")
+        if how == "raise":
+            raise error
+        if how == "send":
+            await channel.send_error(error)
+        return Error(error)
+
+    async with connect(Probe(handler)) as client:
+        with pytest.raises(McpError, match="Internal error"):
+            await client.call_tool("x")
+    assert f"error code {code} is reserved" in caplog.text
+
+
+async def test_messages_that_were_not_taken_go_on_in_order(autojump_clock: trio.abc.Clock) -> None:
+    seen: list[object] = []
+
+    async def handler(channel: Channel) -> Stream[str]:
+        seen.append(await channel.receive(match=int))
+        return Stream("on")
+
+    async def on_message(message: object, channel: Channel) -> Any:
+        seen.append(message)
+        return Result(OK) if message == "end" else Stream("on")
+
+    async with connect(Probe(handler, on_message)) as client:
+        call = client.start_tool("x")
+        for message in ("a", "b", 1, "c", "end", "left", "over"):
+            call.push(message)
+        await call.result()
+        await trio.sleep(1)
+        assert client.node.messages_lost == 2
+    assert seen == [1, "a", "b", "c", "end"]
+
+
 # -- notifications
 
 

@@ -213,9 +213,9 @@ async def test_failing_capabilities_are_a_masked_crash(
 async def test_principals_hear_only_of_their_own(autojump_clock: trio.abc.Clock) -> None:
     made = Suite(server_name="Test", server_version="1", tools=[noop], resources=[Docs()])
     async with connect(made) as client:
-        wanted = {"toolsListChanged": True, "resourceSubscriptions": ["docs://a", "docs://a @ada"]}
+        uris = ["docs://a", "docs://a @ada"]
         calls = {
-            name: client.as_principal(name).start("subscriptions/listen", {"notifications": wanted})
+            name: client.as_principal(name).listen(tools_list_changed=True, resource_subscriptions=uris)
             for name in ("ada", "eve", None)
         }
         await trio.sleep(5)
