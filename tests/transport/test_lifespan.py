@@ -13,6 +13,7 @@ from starlette.applications import Starlette
 from starlette.routing import Mount, Route
 
 from actors import Node, current
+from genmcp import Suite
 from tests.transport.calls import Call, Probe, Site, request
 from transport.endpoint import endpoint
 from transport.http import mount
@@ -103,6 +104,27 @@ async def test_an_application_without_a_lifespan_is_given_one() -> None:
     async with alive(app, log):
         assert await status(app, "/mcp") == 200
     assert log == ["lifespan.startup.complete", "lifespan.shutdown.complete"]
+
+
+async def test_workers_end_before_what_they_live_on() -> None:
+    order: list[str] = []
+
+    @asynccontextmanager
+    async def lifespan(suite: Suite) -> AsyncIterator[dict[str, Any]]:
+        yield {"database": "open"}
+        order.append("lifespan")
+
+    async def work() -> None:
+        try:
+            await trio.sleep_forever()
+        finally:
+            order.append("worker")
+
+    suite = Suite(server_name="x", server_version="1", lifespan=lifespan)
+    async with alive(with_node(endpoint(suite), suite), []):
+        suite.node.spawn(work)
+        await trio.testing.wait_all_tasks_blocked()
+    assert order == ["worker", "lifespan"]
 
 
 async def test_a_failing_shutdown_is_not_hidden() -> None:
