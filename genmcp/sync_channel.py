@@ -110,7 +110,7 @@ class SyncChannel:
 
     def close_stream(self, retry: float = 1.0) -> Sent:
         """Close the client's connection while the work goes on; see `Channel.close_stream`."""
-        return self._send(self._channel.close_stream, retry)
+        return self._send(lambda: self._channel.close_stream(retry))
 
     def send_progress(self, progress: float, total: float | None = None, message: str | None = None) -> Sent:
         """Report progress; see `Channel.send_progress`."""

@@ -8,12 +8,25 @@ import base64
 import io
 import json
 import wave
+from collections.abc import Mapping, Sequence
 from typing import Annotated
 
 import msgspec
 import trio
 
-from genmcp import Accepted, Channel, Suite, Tool, ToolError, prompt, resource, tool
+from genmcp import (
+    Accepted,
+    Channel,
+    Page,
+    ResourceNotFound,
+    ResourceRepo,
+    Suite,
+    Tool,
+    ToolError,
+    prompt,
+    resource,
+    tool,
+)
 from genmcp.mcp import v2607 as mcp
 from genmcp.schema import elicitation_schema
 
@@ -311,6 +324,34 @@ async def test_reconnection(channel: Channel) -> str:
     return "The client came back."
 
 
+@tool
+async def test_trigger_resource_update(uri: str) -> str:
+    """Tell whoever watches a resource that it has changed, by a stream of either era.
+
+    Args:
+        uri: The resource.
+    """
+    return f"{suite.resource_updated(uri)} streams were told."
+
+
+cancelled: list[str] = []
+
+
+@tool
+async def test_hold() -> None:
+    """Wait until the client does not want the answer any more."""
+    try:
+        await trio.sleep_forever()
+    finally:
+        cancelled.append("test_hold")
+
+
+@tool
+async def test_held() -> str:
+    """Count the calls of `test_hold` that were cancelled."""
+    return f"{len(cancelled)} cancelled"
+
+
 @resource("test://static-text", name="Static text", mime_type="text/plain")
 async def static_text() -> str:
     """A text that never changes."""
@@ -333,6 +374,35 @@ async def watched() -> str:
 async def template_data(id: str) -> str:
     """The data that belongs to an id."""
     return json.dumps({"id": id, "templateTest": True, "data": f"Data for ID: {id}"})
+
+
+class Library(ResourceRepo):
+    """Books that are listed two a page; a client follows the cursors."""
+
+    template = mcp.ResourceTemplate("test://library/{book}", "Book", description="A book by its number")
+    books = ("Emma", "Persuasion", "Middlemarch", "Villette", "Shirley")
+
+    async def list(self, cursor: str | None, channel: Channel, /) -> Page[mcp.Resource]:
+        """Return the two books at a place, which is what the cursor says."""
+        begin = int(cursor or 0)
+        books = [
+            mcp.Resource(f"test://library/{number}", title)
+            for number, title in enumerate(self.books[begin : begin + 2], begin)
+        ]
+        return Page(books, str(begin + 2) if begin + 2 < len(self.books) else None)
+
+    async def read(self, uri: str, variables: Mapping[str, str], channel: Channel, /) -> str:
+        """Return the title of a book."""
+        number = variables["book"]
+        if not number.isdecimal() or int(number) >= len(self.books):
+            raise ResourceNotFound(uri)
+        return self.books[int(number)]
+
+    async def complete(
+        self, argument: str, value: str, context: Mapping[str, str], channel: Channel, /
+    ) -> Sequence[str]:
+        """Suggest the numbers that begin with what is typed."""
+        return [number for number in map(str, range(len(self.books))) if number.startswith(value)]
 
 
 @prompt
@@ -459,8 +529,11 @@ suite = Suite(
         test_elicitation_sep1034_defaults,
         test_elicitation_sep1330_enums,
         test_reconnection,
+        test_trigger_resource_update,
+        test_hold,
+        test_held,
     ],
-    resources=[static_text, static_binary, watched, template_data],
+    resources=[static_text, static_binary, watched, template_data, Library],
     prompts=[
         test_simple_prompt,
         test_prompt_with_arguments,

@@ -73,8 +73,8 @@ async def test_discover_settles_on_the_released_revision(everything: ServerProce
         assert client.server_capabilities.logging is not None
 
 
-async def test_unserved_features_are_not_advertised(everything: ServerProcess) -> None:
-    async with Client(everything.url) as client:
+async def test_unserved_features_are_not_advertised(workshop: ServerProcess) -> None:
+    async with Client(workshop.url) as client:
         assert client.server_capabilities.prompts is None
         with pytest.raises(MCPError) as refused:
             await client.session.list_prompts()

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import httpx
 import pytest
 
+from tests.interop.conformance import EVERYTHING
+from tests.interop.process import serving
 from tests.interop.wire import (
     CAPABILITIES,
     CLIENT,
@@ -59,7 +61,8 @@ def test_a_foreign_host_is_misdirected(everything: ServerProcess) -> None:
 
 @pytest.mark.parametrize("method", ["GET", "DELETE", "PUT", "PATCH"])
 def test_other_http_methods_are_not_allowed(everything: ServerProcess, method: str) -> None:
-    response = httpx.request(method, everything.url, headers={"Accept": "text/event-stream"})
+    headers = {"Accept": "text/event-stream", "MCP-Protocol-Version": REVISION}
+    response = httpx.request(method, everything.url, headers=headers)
     assert response.status_code == 405
     assert "POST" in response.headers["Allow"]
 
@@ -196,8 +199,8 @@ def test_a_method_of_no_or_another_revision_is_not_found(everything: ServerProce
 
 
 @pytest.mark.parametrize("method", ["prompts/list", "resources/list", "resources/templates/list"])
-def test_a_method_without_its_capability_is_not_found(everything: ServerProcess, method: str) -> None:
-    assert refusal(post(everything.url, request(method))) == (404, -32601)
+def test_a_method_without_its_capability_is_not_found(workshop: ServerProcess, method: str) -> None:
+    assert refusal(post(workshop.url, request(method))) == (404, -32601)
 
 
 def test_a_missing_capability_names_what_is_needed(everything: ServerProcess) -> None:
@@ -231,10 +234,12 @@ def test_an_unknown_log_level_is_refused(everything: ServerProcess) -> None:
     assert refusal(post(everything.url, body))[1] == -32602
 
 
-def test_a_legacy_handshake_is_told_which_versions_are_served(everything: ServerProcess) -> None:
+def test_a_legacy_handshake_is_told_which_versions_are_served() -> None:
     params = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "old", "version": "1"}}
     body = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}
     headers = {"Accept": "application/json, text/event-stream"}
-    response = httpx.post(everything.url, json=body, headers=headers)
-    assert response.status_code == 400
-    assert REVISION in response.text
+    with serving(EVERYTHING, "--no-legacy") as modern_only:
+        response = httpx.post(modern_only.url, json=body, headers=headers)
+        assert response.status_code == 400
+        assert REVISION in response.text
+        assert httpx.get(modern_only.url).status_code == 405
