@@ -64,13 +64,20 @@ def test_every_result_says_its_type_and_server(everything: ServerProcess, body: 
     assert result["_meta"][SERVER] == {"name": "everything", "version": "1.0.0"}
 
 
-def test_discover_describes_the_server(everything: ServerProcess) -> None:
+def test_discover_describes_the_server(everything: ServerProcess, workshop: ServerProcess) -> None:
     result = result_of(post(everything.url, request("server/discover")))
-    assert result["supportedVersions"] == [REVISION]
-    assert {"tools", "logging"} <= set(result["capabilities"])
-    assert not {"prompts", "resources", "completions"} & set(result["capabilities"])
+    assert REVISION in result["supportedVersions"]
+    assert result["capabilities"] == {
+        "tools": {"listChanged": True},
+        "resources": {"listChanged": True, "subscribe": True},
+        "prompts": {"listChanged": True},
+        "completions": {},
+        "logging": {},
+    }
     assert (result["cacheScope"], result["ttlMs"]) == ("private", 0)
     assert "serverInfo" not in result
+    fewer = result_of(post(workshop.url, request("server/discover")))
+    assert set(fewer["capabilities"]) == {"tools", "logging"}
 
 
 def test_tools_come_in_the_order_they_were_given(everything: ServerProcess) -> None:
