@@ -205,7 +205,7 @@ def test_application_in_the_current_directory_is_served(runtime: Mapping[str, st
 @pytest.mark.slow
 def test_import_is_quick_and_leaves_the_front_out() -> None:
     code = (
-        "import sys, time; start = time.perf_counter(); import genmcp; print(time.perf_counter() - start, *sys.modules)"
+        "import sys, time; start = time.process_time(); import genmcp; print(time.process_time() - start, *sys.modules)"
     )
     took, *modules = min(
         (subprocess.check_output([sys.executable, "-c", code], cwd=ROOT, text=True).split() for _ in range(3)),
