@@ -49,10 +49,9 @@ class Person:
     async def elicit(self, context: ClientRequestContext, params: ElicitRequestParams) -> ElicitResult:
         assert isinstance(params, ElicitRequestFormParams)
         self.asked.append(params.message)
-        answers = {"name": "Ada", "color": "red", "ok": True, "context": "tests"}
-        return ElicitResult(
-            action="accept", content={key: answers[key] for key in params.requested_schema["properties"]}
-        )
+        answers: dict[str, str | bool] = {"name": "Ada", "color": "red", "ok": True, "context": "tests"}
+        wanted = params.requested_schema["properties"]
+        return ElicitResult(action="accept", content={key: answers[key] for key in wanted})
 
     async def sample(self, context: ClientRequestContext, params: CreateMessageRequestParams) -> CreateMessageResult:
         content = params.messages[0].content
