@@ -9,6 +9,7 @@ from genmcp._version import __version__
 from genmcp.channel import Channel, Sent
 from genmcp.conversation import Accepted, Answer, Declined, Dismissed
 from genmcp.errors import (
+    AnswerRefused,
     CallbackReturnError,
     ChannelClosedError,
     ConfigurationError,
@@ -53,6 +54,7 @@ from genmcp.telemetry import attach_default_logger
 __all__ = [
     "Accepted",
     "Answer",
+    "AnswerRefused",
     "CallbackReturnError",
     "Changes",
     "Channel",

@@ -33,6 +33,8 @@ class Asking:
 
     All of them wait as long as a conversation may take, and may raise:
         MissingCapability: The client did not declare that it can answer; unhandled, it is -32021.
+        AnswerRefused: A client of a 2025 revision answered with an error, as when its user refused; those of 2026 just
+            do not come back.
         ChannelClosedError: The request was answered, or its client left a handler that finishes anyway.
     """
 

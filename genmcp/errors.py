@@ -8,6 +8,7 @@
     ├── MissingCapability        -32021
     ├── InvalidRequest, ParseError, HeaderMismatch, UnsupportedProtocolVersion    the transport's
     └── InternalError            -32603, without details
+        └── AnswerRefused        a 2025 client answered a question with an error
     ToolError                    a tool's failure that the model shall read: `isError: true`, not a JSON-RPC error
     ConfigurationError           the author's mistake, at start-up: option, provider, field, what was expected
     CallbackReturnError          the author's mistake, at run time: a callback returned what it may not
@@ -19,6 +20,7 @@ Any other exception in a handler is masked: the client gets -32603 with a refere
 from __future__ import annotations
 
 from genmcp.mcp.errors import (
+    AnswerRefused,
     ExpiredCursor,
     ExpiredRequestState,
     HeaderMismatch,
@@ -38,6 +40,7 @@ from genmcp.mcp.errors import (
 )
 
 __all__ = [
+    "AnswerRefused",
     "CallbackReturnError",
     "ChannelClosedError",
     "ConfigurationError",

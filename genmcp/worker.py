@@ -145,6 +145,13 @@ class Worker:
         if isinstance(request, Answerable):
             self._stage.conversation.attach(request)
 
+    def refuse(self, error: McpError) -> bool:
+        """Raise an error where the handler waits for its client's answer. Returns False if it does not wait."""
+        if not self._stage.suspended:
+            return False
+        self._stage.conversation.refuse(error)
+        return True
+
     async def run(self) -> None:
         """Run the request to its end: the body of the worker's actor."""
         actor = actors.current()

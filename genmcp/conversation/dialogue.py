@@ -32,7 +32,7 @@ from actors import Pid, Registry, Shutdown
 from genmcp.conversation.questions import InvalidAnswerError, Question, question_of
 from genmcp.conversation.state import Answerable, RoundState, digest_of, seal
 from genmcp.conversation.table import Conversations
-from genmcp.errors import InvalidParams
+from genmcp.errors import InvalidParams, McpError
 from genmcp.mcp import v2607 as mcp
 from genmcp.meta import ChannelMeta
 
@@ -104,6 +104,7 @@ class Dialogue:
         self._once = False
         self._single_use = False
         self._attached: trio.Event | None = None
+        self._refusal: McpError | None = None
         self._round_id = ""
         self._asking: trio.Lock | None = None
         self.owner: Any = None  # the worker; its type lives above this package
@@ -186,6 +187,9 @@ class Dialogue:
                     await trio.sleep_forever()  # the stop cancels it
         finally:
             self._table.forget(round_id)
+        refusal, self._refusal = self._refusal, None
+        if refusal is not None:
+            raise refusal
 
     @property
     def waits(self) -> bool:
@@ -201,6 +205,12 @@ class Dialogue:
         """Go on with the answers of a retry; the channel was bound to it."""
         self._request = request
         self._given = request.params.input_responses or {}
+        if self._attached is not None:
+            self._attached.set()
+
+    def refuse(self, error: McpError) -> None:
+        """Raise an error where an answer is awaited: the client, of a 2025 revision, has answered with one."""
+        self._refusal = error
         if self._attached is not None:
             self._attached.set()
 

@@ -155,6 +155,22 @@ class InternalError(McpError):
         super().__init__(INTERNAL_ERROR, message, data, status)
 
 
+class AnswerRefused(InternalError):
+    """-32603: the client answered a question with an error, such as -1 when its user refused. 2025 revisions only.
+
+    Args:
+        method: what was asked.
+        client_code: the code of the client's error, if it gave a proper one.
+        reason: its text.
+    """
+
+    def __init__(self, method: str, client_code: Any, reason: str) -> None:
+        data = {"code": client_code, "message": reason}
+        super().__init__(f"The client refused {method}: {_echo(reason)}", data)
+        self.method = method
+        self.client_code = client_code if type(client_code) is int else None
+
+
 class HeaderMismatch(McpError):
     """-32020: a required header is missing, malformed, or differs from the body."""
 

@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Mapping
 from typing import Any
 
-from genmcp.mcp import InternalError, InvalidParams, McpError
+from genmcp.mcp import AnswerRefused, InternalError, InvalidParams
 from genmcp.mcp import v2607 as mcp
 from transport.legacy.forms import plain_form
 from transport.legacy.revision import Revision
@@ -57,7 +57,8 @@ def answer_up(method: str, message: Mapping[str, Any]) -> mcp.InputResponse:
         message: The response as it came.
 
     Raises:
-        McpError: It is an error, or no answer to that; the text is meant for the client that sent it.
+        AnswerRefused: It is an error.
+        InternalError: It is no answer to that; the text is meant for the client that sent it.
     """
     if "error" in message:
         raise refused(method, message["error"])
@@ -71,9 +72,9 @@ def answer_up(method: str, message: Mapping[str, Any]) -> mcp.InputResponse:
     return answer
 
 
-def refused(method: str, error: Any) -> McpError:
+def refused(method: str, error: Any) -> AnswerRefused:
     """Return the error for a question that the client answered with an error, such as -1 when its user refused."""
     given = error if isinstance(error, dict) else {}
     message = given.get("message")
     text = message[:200] if isinstance(message, str) else "no reason given"
-    return InternalError(f"The client refused {method}: {text}", {"code": given.get("code"), "message": text})
+    return AnswerRefused(method, given.get("code"), text)

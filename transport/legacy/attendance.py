@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import trio
+
 from actors import Node, Pid, Shutdown, Timer
 
 GONE = Shutdown("client_disconnected")
@@ -15,11 +17,11 @@ class Attendance:
         node: The node of the worker.
     """
 
-    __slots__ = ("_node", "_patience", "_timer", "_worker")
+    __slots__ = ("_gone_at", "_node", "_timer", "_worker")
 
     def __init__(self, node: Node) -> None:
         self._node = node
-        self._patience: float | None = None
+        self._gone_at: float | None = None
         self._timer: Timer | None = None
         self._worker: Pid | None = None
 
@@ -30,17 +32,18 @@ class Attendance:
 
     def left(self, patience: float) -> None:
         """Note that nobody reads; after `patience` seconds of that the client counts as gone."""
-        self._patience = patience
+        self._gone_at = trio.current_time() + patience
         self._arm()
 
     def back(self) -> None:
         """Note that somebody reads."""
-        self._patience = None
+        self._gone_at = None
         self._arm()
 
     def _arm(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        if self._patience is not None and self._worker is not None:
-            self._timer = self._node.registry.stop_after(self._patience, self._worker, GONE)
+        if self._gone_at is not None and self._worker is not None:
+            left = max(0.0, self._gone_at - trio.current_time())
+            self._timer = self._node.registry.stop_after(left, self._worker, GONE)

@@ -150,8 +150,12 @@ async def _subscribe(desk: Desk, session: Session, params: dict[str, Any], conte
         if len(session.watched) >= MAX_URIS:
             raise InvalidParams(f"a session can watch {MAX_URIS} resources at most")
         session.watched[uri] = None
-        if session.ear is not None:
-            await session.ear.renew()
+        try:
+            if session.ear is not None:
+                await session.ear.renew()
+        except BaseException:
+            session.watched.pop(uri, None)
+            raise
     return EMPTY
 
 

@@ -40,6 +40,9 @@ from transport.refusal import Refusal
 
 INITIALIZE = "initialize"
 
+MOST_IN_BATCH = 100
+"""Messages of one array."""
+
 
 class Delivery(msgspec.Struct, frozen=True, kw_only=True):
     """What bounds the delivery of answers.
@@ -156,8 +159,8 @@ class LegacyHttp:
         """Return the members of an array (O-38)."""
         if not session.client.revision.batches:
             raise InvalidRequest(f"The message must be one JSON object: {session.client.version} has no batches.")
-        if not messages:
-            raise InvalidRequest("The batch is empty.")
+        if not 0 < len(messages) <= MOST_IN_BATCH:
+            raise InvalidRequest(f"A batch holds 1 to {MOST_IN_BATCH} messages.")
         if any(isinstance(each, dict) and each.get("method") == INITIALIZE for each in messages):
             raise InvalidRequest("initialize cannot be part of a batch.")
         for each in messages:
@@ -230,8 +233,6 @@ class LegacyHttp:
             await listening.begin()
         except MethodNotFound:
             raise refusal.wrong_method("GET", b"POST, DELETE") from None
-        except McpError as error:
-            raise _shown(error) from None
         stream.attendances.append(listening.attendance)
         exchange.started = True
         await carrier.resume(0)
@@ -240,10 +241,11 @@ class LegacyHttp:
         self, exchange: Exchange, session_id: str, session: Session, context: RequestContext, last_event: str
     ) -> None:
         found = self.streams.find(session_id, last_event)
-        if found is not None:
+        reopened = last_event.startswith(LISTENING) and (found is None or found[0].over)
+        if found is not None and not reopened:
             exchange.started = True
             await self._carrier(found[0], exchange).resume(found[1])
-        elif last_event.startswith(LISTENING):
+        elif reopened:
             await self._listen(exchange, session_id, session, context)  # what was missed is lost; changes are not
         else:
             raise InvalidRequest("Nothing is kept of the stream that the header Last-Event-ID names.")

@@ -20,7 +20,7 @@ import msgspec
 import trio
 
 from actors import Node, Pid, StoppedError
-from genmcp.mcp import InternalError, McpError, jsonrpc
+from genmcp.mcp import AnswerRefused, InternalError, McpError, jsonrpc
 from genmcp.mcp import v2607 as mcp
 from genmcp.server import Server
 from genmcp.worker import RequestContext, Worker, WorkerSettings, start_request
@@ -32,8 +32,8 @@ from transport.legacy.sink import Sink
 
 ASK_AGAIN_AFTER = 1.0
 """Seconds until a request is retried that was only asked to come again: there is nothing to ask the client."""
-MOST_REPEATS = 3
-"""Rounds in a row that may ask the very same: the client's answers do not fit, and will not."""
+MOST_REPEATS = 100
+"""Rounds in a row that may ask the very same: a program that answers in a way that never fits would go on for ever."""
 
 
 class House(Protocol):
@@ -202,6 +202,8 @@ class Turn:
                 self._retry(answers, question.request_state)
                 return
             self._fail(InternalError("The client did not answer in time"))
+        except AnswerRefused as error:
+            self._refuse(error)
         except McpError as error:
             self._fail(error)
         except (StoppedError, trio.Cancelled) as stop:
@@ -244,6 +246,14 @@ class Turn:
         self._asker = None
         if not self._over:
             self._start(msgspec.structs.replace(self._request, params=params))
+
+    def _refuse(self, error: AnswerRefused) -> None:
+        """Let the handler that waits for the answer see that there is none; without one, it is the answer."""
+        worker = self._worker
+        if self._over or worker is None or not worker.refuse(error):
+            self._fail(error)
+        else:
+            self._asker = None
 
     def _fail(self, error: McpError) -> None:
         """End the request with an error that comes from asking; the worker that waits is stopped."""
