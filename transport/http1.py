@@ -16,6 +16,7 @@
 
 import re
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from http import HTTPStatus
 
 import h11
@@ -131,6 +132,8 @@ class Http1(H11Protocol):
         """Send one event of the response."""
         if isinstance(event, StreamClosed):
             self._head = b""  # the application failed before its body began: there is no response
+        if isinstance(event, Response) and event.status_code >= HTTPStatus.OK and self._is_last():
+            event = replace(event, headers=[*event.headers, (b"connection", b"close")])
         await super().stream_send(event)
         if isinstance(event, Response) and event.status_code == HTTPStatus.SWITCHING_PROTOCOLS:
             await self._handle_events()  # what the client sent behind its upgrade
@@ -140,8 +143,17 @@ class Http1(H11Protocol):
         """Whether the whole request has come, and the connection is to go on after the answer."""
         # h11 says DONE of a client only if it speaks HTTP/1.1, asks for no upgrade and has not said that it will close
         return (
-            self.connection.their_state is h11.DONE and self.keep_alive_requests < self.config.keep_alive_max_requests
+            self.connection.their_state is h11.DONE
+            and self.keep_alive_requests < self.config.keep_alive_max_requests
+            and not self.context.terminated.is_set()
         )
+
+    def _is_last(self) -> bool:
+        """Whether the connection ends with the answer that begins now, which its client must be told (RFC 9112 §9.6).
+
+        It does when the server stops, and when the request's body was not read: nobody will.
+        """
+        return self.context.terminated.is_set() or self.connection.their_state is h11.SEND_BODY
 
     async def send_plain_answer(self, data: bytes) -> None:
         """Send a whole answer and be ready for the next request.

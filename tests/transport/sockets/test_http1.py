@@ -53,6 +53,31 @@ async def test_continue_is_said_before_the_body(host: Host) -> None:
     assert await client.until(b"got 4")
 
 
+async def test_an_answer_before_the_body_says_that_it_is_the_last(host: Host) -> None:
+    await host.open()
+    client = await host.client()
+    await client.send(request("/refuse", b"x" * 10)[:-5])
+    assert b"\r\nconnection: close\r\n" in (await client.until(b"\r\n\r\n")).lower()
+
+
+@pytest.mark.parametrize("path", ["/wait?one", "/stream?one"])
+async def test_an_answer_while_the_server_stops_says_that_it_is_the_last(host: Host, path: str) -> None:
+    await host.open()
+    client = await host.client()
+    visit = host.book.visit("one")
+    if path.startswith("/wait"):
+        await client.send(request(path))
+        await visit.begun.wait()
+        await host.context.terminated.set()
+        visit.release.set()
+    else:
+        await host.context.terminated.set()
+        visit.release.set()
+        await client.send(request(path))
+    assert b"\r\nconnection: close\r\n" in (await client.rest()).lower()
+    await host.all_gone()
+
+
 async def test_a_refusal_spares_the_client_its_upload(host: Host) -> None:
     await host.open()
     client = await host.client()
