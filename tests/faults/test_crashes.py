@@ -64,7 +64,7 @@ async def test_worker_stopped_by_the_registry_ends_its_stream_with_an_error(serv
 
 async def test_killed_worker_ends_its_stream_with_an_error(server: Watched) -> None:
     client = await waiting(server, stream=True)
-    (pid,) = server.workers()
+    pid = await server.only_worker()
     assert await server.tool("kill", {"pid": pid})
     ending = await client.until(b"0\r\n\r\n")
     assert b'"code":-32603' in ending

@@ -98,6 +98,13 @@ class Watched:
         """The pids of the workers that live."""
         return [found["pid"] for found in self.registry("GET", "/actors").json()["actors"]]
 
+    async def only_worker(self) -> str:
+        """Wait until one worker lives, and return its pid: those of the test before may be ending."""
+        with trio.fail_after(PATIENCE):
+            while len(found := self.workers()) != 1:
+                await trio.sleep(0.005)
+        return found[0]
+
     def push(self, pid: str, message: object) -> int:
         """Send a message to a worker; returns the HTTP status."""
         return self.registry("POST", "/send", json={"to": pid, "message": message}).status_code
