@@ -9,6 +9,8 @@ import os
 import sys
 from typing import Any
 
+import msgspec
+
 from genmcp import Server, Suite
 from genmcp.units import show_seconds
 from transport.serving import Serving
@@ -50,10 +52,12 @@ def summary(server: Server[Any]) -> str:
     """Say what a server is: name, version and what it offers."""
     if not isinstance(server, Suite):
         return f"{type(server).__module__}.{type(server).__qualname__}, a server of its own kind"
-    names = server._tools.names
-    shown = ", ".join(names[:8]) + (", …" if len(names) > 8 else "")
-    count = f"{len(names)} tool{'' if len(names) == 1 else 's'}"
-    return f"{server.identity.name} {server.identity.version} with {count}{': ' if names else ''}{shown}"
+    offers = msgspec.structs.asdict(server.offers)
+    counts = [f"{len(names)} {kind if len(names) > 1 else kind[:-1]}" for kind, names in offers.items() if names]
+    tools = server.offers.tools
+    shown = ", ".join(tools[:8]) + (", …" if len(tools) > 8 else "")
+    what = ", ".join(counts) or "no tools, resources or prompts of its own"
+    return f"{server.identity.name} {server.identity.version} with {what}{': ' if tools else ''}{shown}"
 
 
 def _where(serving: Serving) -> str:

@@ -1,20 +1,22 @@
-"""The server that ``python -m genmcp serve`` serves without an application: a look at each way a tool can answer.
+"""The server that ``python -m genmcp serve`` serves without an application: a look at each thing a server can offer.
 
 It is also an example to start from: everything here is what an author of servers writes.
 """
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 import trio
 
 import actors
-from genmcp import Accepted, Channel, Suite, tool
+from genmcp import Accepted, Channel, ResourceNotFound, Suite, ToolError, prompt, resource, tool
 from genmcp._version import __version__
+from genmcp.mcp import v2607 as mcp
 
 TICKS = "demo.ticks"
+MOST_NOTES = 100
 
 
 @actors.message("demo.tick")
@@ -94,6 +96,65 @@ async def greet(channel: Channel) -> str:
     return "Hello, whoever you are"
 
 
+# -- a notebook that all clients share: a template to read, a tool to write, a prompt to work with
+
+notes = {"welcome": "Write a note with write_note; whoever has subscribed to it is told."}
+
+
+class Written(msgspec.Struct):
+    """What `write_note` returns: the schema of this struct is the tool's output schema."""
+
+    uri: str
+    characters: int
+    streams_told: int
+
+
+@tool(annotations={"destructiveHint": True, "idempotentHint": True})
+async def write_note(
+    name: Annotated[str, msgspec.Meta(pattern="^[a-z0-9-]{1,40}$", description="Small letters, digits and dashes.")],
+    text: Annotated[str, msgspec.Meta(max_length=1000)],
+) -> Written:
+    """Write a note, and tell every client that has subscribed to its resource."""
+    if name not in notes and len(notes) >= MOST_NOTES:
+        raise ToolError(f"The notebook is full; write over one of its {MOST_NOTES} notes")
+    notes[name] = text
+    uri = f"demo://notes/{name}"
+    return Written(uri, len(text), suite.resource_updated(uri))
+
+
+@resource("demo://about", name="About", mime_type="text/markdown", cache=("public", 3_600_000))
+async def about() -> str:
+    """What this server is; clients may keep it for an hour."""
+    return "# The genmcp demo\n\nIts source is `genmcp/cli/demo.py`."
+
+
+@resource("demo://notes/{name}", name="Note", mime_type="text/plain")
+async def note(name: str) -> str:
+    """A note by its name."""
+    if name not in notes:
+        raise ResourceNotFound(f"demo://notes/{name}")
+    return notes[name]
+
+
+@prompt
+async def rewrite(name: str, style: Literal["shorter", "longer", "as a poem"] = "shorter") -> mcp.GetPromptResult:
+    """Rewrite a note.
+
+    Args:
+        name: The note.
+        style: What to make of it; a few fixed values complete by themselves.
+    """
+    embedded = mcp.resource(f"demo://notes/{name}", text=await note(name), mime_type="text/plain")
+    return mcp.get_prompt_result(mcp.user(embedded), mcp.user(f"Rewrite this note: {style}."))
+
+
+@note.completion("name")
+@rewrite.completion("name")
+async def note_names(value: str) -> list[str]:
+    """Suggest the notes whose names begin with what is typed."""
+    return sorted(name for name in notes if name.startswith(value))
+
+
 async def ticking() -> None:
     """Publish a tick a second, as long as the server runs."""
     registry = actors.current().registry
@@ -108,7 +169,9 @@ suite = Suite(
     server_name="genmcp-demo",
     server_version=__version__,
     server_title="genmcp demo",
-    instructions="A demonstration: ordinary, slow, waiting, streaming and asking tools.",
-    tools=[add, countdown, wait_for_message, ticks, greet],
+    instructions="A demonstration: tools that are slow, wait, stream and ask, and a notebook to read and write.",
+    tools=[add, countdown, wait_for_message, ticks, greet, write_note],
+    resources=[about, note],
+    prompts=[rewrite],
     children=[ticking],
 )

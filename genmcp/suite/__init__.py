@@ -11,6 +11,7 @@ from genmcp.suite.function_resource import FunctionResource, resource
 from genmcp.suite.function_tool import FunctionTool, tool
 from genmcp.suite.page import Page
 from genmcp.suite.prompt import PromptRepo, check_arguments
+from genmcp.suite.providers import Offers
 from genmcp.suite.resource import ResourceRepo
 from genmcp.suite.subscription import SubscriptionCapabilities, SubscriptionHandler
 from genmcp.suite.suite import BUILT_IN, Suite
@@ -24,6 +25,7 @@ __all__ = [
     "FunctionPrompt",
     "FunctionResource",
     "FunctionTool",
+    "Offers",
     "Page",
     "PromptRepo",
     "ResourceRepo",

@@ -142,9 +142,10 @@ class FunctionResource(ResourceRepo, Generic[P, R]):
         """Tell whether it is this resource, or the template matches."""
         return super().owns(name) if self.uri_template is None else self.uri_template.match(name) is not None
 
-    def removed_by(self, name: str, /) -> bool:
-        """Tell whether `suite.remove(name)` means this template."""
-        return name == self.uri
+    @property
+    def key(self) -> str:
+        """The URI or the template."""
+        return self.uri
 
     def _check(self) -> None:
         if not SCHEME.match(self.uri) or (self._exact is not None and tokenize(self.uri) is None):

@@ -41,6 +41,11 @@ class PromptCatalog:
         """True if the Suite offers prompts at all: `prompts/list` is served and advertised (D-06)."""
         return bool(self._shelf or self._extensions)
 
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The names and prefixes that were given, in order."""
+        return self._shelf.keys
+
     def add(self, given: object) -> PromptRepo:
         """Add a repository or a decorated prompt; a class is made without arguments.
 

@@ -43,9 +43,10 @@ class Provider:
         """Tell whether a URI or name is this provider's."""
         return name.startswith(self.prefix) if self._exact is None else name == self._exact
 
-    def removed_by(self, name: str, /) -> bool:
-        """Tell whether `suite.remove(name)` means this provider."""
-        return name == self.prefix
+    @property
+    def key(self) -> str:
+        """What it is found by from outside: `suite.remove` takes it, and `suite.offers` shows it."""
+        return self.prefix if self._exact is None else self._exact
 
     def _check(self) -> None:
         """Refuse what is wrong with it at start-up, with a `ConfigurationError`."""
@@ -89,6 +90,11 @@ class Shelf(Generic[ProviderT]):
 
     def __bool__(self) -> bool:
         return bool(self._all)
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys of the providers, in the order in which they were added."""
+        return tuple(provider.key for provider in self._all)
 
     def __iter__(self) -> Iterator[ProviderT]:
         """Go through the providers in the order in which they were added."""
@@ -144,7 +150,7 @@ class Shelf(Generic[ProviderT]):
 
     def remove(self, name: str) -> bool:
         """Remove the one with this exact URI or name, or else this prefix. Returns False if there is none."""
-        gone = [self._exact[name]] if name in self._exact else [p for p in self._by_prefix if p.removed_by(name)]
+        gone = [self._exact[name]] if name in self._exact else [p for p in self._by_prefix if p.key == name]
         self._exact.pop(name, None)
         self._by_prefix = [provider for provider in self._by_prefix if provider not in gone]
         self._all = [provider for provider in self._all if provider not in gone]

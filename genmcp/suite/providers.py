@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import msgspec
+
 from genmcp.channel import Channel
 from genmcp.mcp import v2607 as mcp
 from genmcp.server import Result
@@ -13,6 +15,20 @@ from genmcp.suite.extension import Extension
 from genmcp.suite.prompt_catalog import PromptCatalog
 from genmcp.suite.resource_catalog import ResourceCatalog
 from genmcp.suite.subscription import SubscriptionCapabilities
+
+
+class Offers(msgspec.Struct, frozen=True):
+    """What a Suite was given to offer, in order. What extensions add for a request is not among it.
+
+    Attributes:
+        tools: Names.
+        resources: URIs, URI templates, and prefixes of repositories.
+        prompts: Names, and prefixes of repositories.
+    """
+
+    tools: tuple[str, ...]
+    resources: tuple[str, ...]
+    prompts: tuple[str, ...]
 
 
 class Providers:
@@ -25,6 +41,11 @@ class Providers:
         self.tools = ToolCatalog(extensions, page_size)
         self.resources = ResourceCatalog(extensions, page_size)
         self.prompts = PromptCatalog(extensions, page_size)
+
+    @property
+    def offers(self) -> Offers:
+        """What was given."""
+        return Offers(self.tools.names, self.resources.keys, self.prompts.keys)
 
     async def answer(self, request: mcp.Request, channel: Channel) -> Result | None:
         """Answer a request that a provider answers at once; None if it is none, or nothing of its kind is there."""

@@ -50,6 +50,11 @@ class ResourceCatalog:
         """True if the Suite offers resources at all: `resources/list` is served and advertised (D-06)."""
         return bool(self._shelf or self._extensions)
 
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The URIs, templates and prefixes that were given, in order."""
+        return self._shelf.keys
+
     def add(self, given: object) -> ResourceRepo:
         """Add a repository or a decorated resource; a class is made without arguments.
 

@@ -35,7 +35,7 @@ from genmcp.suite.identity import Identity
 from genmcp.suite.listen import listen
 from genmcp.suite.options import as_children, as_extensions, as_handler, as_lifespan, as_page_size
 from genmcp.suite.prompt import PromptRepo
-from genmcp.suite.providers import Providers
+from genmcp.suite.providers import Offers, Providers
 from genmcp.suite.resource import ResourceRepo
 from genmcp.suite.subscription import SubscriptionCapabilities, SubscriptionHandler
 from genmcp.suite.tool import Tool
@@ -150,6 +150,11 @@ class Suite(Server["Owner | None"]):
             self._subscriptions.offer(self._providers.changing, self._resources.may_subscribe)
         self._children = as_children(children)
         self._lifespan = lifespan
+
+    @property
+    def offers(self) -> Offers:
+        """The names of its tools, the URIs, templates and prefixes of its resources, the names of its prompts."""
+        return self._providers.offers
 
     # -- changing a running Suite
 

@@ -63,7 +63,7 @@ def text_of(answer: dict[str, Any]) -> str:
 def test_start_lines_say_what_a_user_needs(demo: ServerProcess) -> None:
     text = start_lines(demo)
     assert "Serving genmcp-demo" in text
-    assert "with 5 tools: add, countdown, wait_for_message, ticks, greet" in text
+    assert "with 6 tools, 2 resources, 1 prompt: add, countdown, wait_for_message, ticks, greet, write_note" in text
     assert f"Listening on {demo.url}\n" in text
     assert f"python -m genmcp token --port {port_of(demo)}" in text
     assert f"kill {demo.process.pid}" in text
@@ -197,7 +197,7 @@ def test_application_in_the_current_directory_is_served(runtime: Mapping[str, st
     command = [sys.executable, "-m", "genmcp", "serve", "--port", "0"]
     with subprocess.Popen(command, cwd=tmp_path, env=env, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
-        assert process.stdout.readline() == "Serving mine 7 with 0 tools\n"
+        assert process.stdout.readline() == "Serving mine 7 with no tools, resources or prompts of its own\n"
         process.terminate()
         assert process.wait(10) == 0
 

@@ -18,18 +18,22 @@ from genmcp import (
     McpError,
     MethodNotFound,
     MissingCapability,
+    ResourceRepo,
     Result,
     Stream,
     Suite,
     Tool,
     ToolError,
     UnknownTool,
+    prompt,
+    resource,
     tool,
 )
 from genmcp.limits import RequestContext
 from genmcp.mcp import HeaderMismatch
 from genmcp.mcp import v2607 as mcp
 from genmcp.schema import HeaderParam
+from genmcp.suite import Offers
 from genmcp.testing import MemoryOutbox, connect
 from genmcp.worker import start_request
 
@@ -468,3 +472,29 @@ async def test_headers_of_extension_tools_are_checked_too(autojump_clock: trio.a
         await outbox.ended.wait()
     assert isinstance(outbox.final, HeaderMismatch)
     assert seen == [(["Region"], {"region": "eu"})]
+
+
+def test_offers_are_what_was_given_in_order() -> None:
+    class Docs(ResourceRepo):
+        prefix = "docs://"
+
+    @resource("config://app")
+    async def config() -> str:
+        """The configuration."""
+        return "{}"
+
+    @resource("users://{name}")
+    async def user(name: str) -> str:
+        """A user."""
+        return name
+
+    @prompt
+    async def review() -> str:
+        """Reviews."""
+        return "Review this."
+
+    made = Suite(server_name="Test", server_version="1", resources=[Docs, config, user], prompts=[review])
+    assert made.offers == Offers((), ("docs://", "config://app", "users://{name}"), ("review",))
+    for key in (*made.offers.resources, *made.offers.prompts):
+        assert made.remove(key)
+    assert made.offers == Offers((), (), ())
