@@ -205,6 +205,11 @@ class Worker:
             if isinstance(leaf, McpError):
                 return self._finish(Error(leaf))
             raise
+        except BaseException as error:
+            leaf = lone_leaf(error)
+            if isinstance(leaf, SystemExit):  # a library that thinks it is a program: only its request ends
+                raise RuntimeError(f"the handler called sys.exit({leaf.code!r})") from error
+            raise
 
     async def _first(self, state: Any) -> Outcome:
         self._state = (state,)

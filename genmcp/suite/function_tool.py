@@ -14,19 +14,18 @@ plain function: `await add(1, 2)` in a unit test.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Sequence
-from typing import Any, Generic, Literal, ParamSpec, TypeVar, cast, overload
+from typing import Any, Generic, Literal, ParamSpec, TypeVar, overload
 
 from genmcp.channel import Channel
 from genmcp.errors import ConfigurationError, ToolError
 from genmcp.mcp import v2607 as mcp
-from genmcp.schema import InvalidValueError, Signature, SignatureError, describe, read_signature
+from genmcp.schema import InvalidValueError, describe
 from genmcp.server import Error, InputRequired, Result, Stream
 from genmcp.suite.content import content_of
 from genmcp.suite.contract import CacheHint, ToolContract, check_hint, check_timeout
+from genmcp.suite.decorated import Decorated
 from genmcp.suite.tool import Tool
-from genmcp.sync_channel import SyncChannel
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -63,36 +62,22 @@ class FunctionTool(Tool, Generic[P, R]):
         self.cache = cache
         self.timeout = timeout
         self._mirror = text_mirror
-        self._is_async = inspect.iscoroutinefunction(fn)
         self._finish_anyway = on_close == "finish"
-        self._signature = self._read_signature()
-        self.description = description if description is not None else self._signature.description
-        self.input_schema = self._signature.input_schema
-        self.output_schema = output_schema if output_schema is not None else self._signature.output_schema
+        self._function = Decorated(fn, f"tool {self.name!r}", endings=ENDINGS)
+        signature = self._function.signature
+        self.description = description if description is not None else signature.description
+        self.input_schema = signature.input_schema
+        self.output_schema = output_schema if output_schema is not None else signature.output_schema
         self._check_options(on_close)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Call the function itself, as in a unit test."""
         return self.fn(*args, **kwargs)
 
-    def _read_signature(self) -> Signature:
-        wanted, other = (Channel, SyncChannel) if self._is_async else (SyncChannel, Channel)
-        try:
-            signature = read_signature(self.fn, injected=(wanted, other), endings=ENDINGS)
-        except SignatureError as error:
-            raise ConfigurationError(f"tool {self.name!r}: {error}") from None
-        for parameter, marker in signature.injected.items():
-            if marker is other:
-                kind = "an async def takes a Channel" if self._is_async else "a def takes a SyncChannel"
-                raise ConfigurationError(
-                    f"tool {self.name!r}: parameter {parameter!r} is a {other.__name__}, but {kind}"
-                )
-        return signature
-
     def _check_options(self, on_close: str) -> None:
         if on_close not in ("cancel", "finish"):
             raise ConfigurationError(f"tool {self.name!r}: on_close: expected 'cancel' or 'finish', got {on_close!r}")
-        if self._finish_anyway and not self._is_async:
+        if self._finish_anyway and not self._function.is_async:
             raise ConfigurationError(f"tool {self.name!r}: on_close='finish' is for async def; a thread runs on anyway")
 
     def _documentation(self) -> str | None:
@@ -111,33 +96,19 @@ class FunctionTool(Tool, Generic[P, R]):
     ) -> mcp.CallToolResult | Result | Error | InputRequired | Stream[None]:
         """Bind the arguments, run the function, and make content of what it returns."""
         try:
-            arguments = self._signature.bind(request.params.arguments)
+            arguments = self._function.signature.bind(request.params.arguments)
         except InvalidValueError as error:  # a rule of a type that its schema cannot say
             raise ToolError(f"Invalid arguments for {self.name}: {describe(error.problems)}") from None
-        value = await (self._await(arguments, channel) if self._is_async else self._run(arguments, channel))
+        if self._finish_anyway:
+            with channel.backstage.finish_anyway():
+                value = await self._function.run(arguments, channel)
+        else:
+            value = await self._function.run(arguments, channel)
         if isinstance(value, Result | Error | InputRequired):
             return value
         if isinstance(value, mcp.InputRequiredResult):
             return Result(value)
         return content_of(value, structured=self.output_schema is not None, mirror=self._mirror)
-
-    async def _await(self, arguments: dict[str, Any], channel: Channel) -> Any:
-        for parameter in self._signature.injected:
-            arguments[parameter] = channel
-        fn = cast("Callable[..., Any]", self.fn)
-        if not self._finish_anyway:
-            return await fn(**arguments)
-        with channel.backstage.finish_anyway():
-            return await fn(**arguments)
-
-    async def _run(self, arguments: dict[str, Any], channel: Channel) -> Any:
-        own = SyncChannel(channel)
-        for parameter in self._signature.injected:
-            arguments[parameter] = own
-        try:
-            return await channel.backstage.settings.threads.run(lambda: self.fn(**arguments))  # type: ignore[call-arg]  # bound by name
-        finally:
-            own._end()
 
 
 @overload

@@ -8,7 +8,6 @@ request's worker, a `def` in a thread; the one takes a `Channel`, the other a `S
 from __future__ import annotations
 
 import enum
-import inspect
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, Literal, get_args, get_origin
 
@@ -16,11 +15,10 @@ import msgspec
 from msgspec import UNSET
 from msgspec import inspect as types
 
-from genmcp.channel import Channel
 from genmcp.errors import ConfigurationError
-from genmcp.schema import Parameter, SignatureError, read_signature
+from genmcp.schema import Parameter
 from genmcp.schema.returns import union_members
-from genmcp.sync_channel import SyncChannel
+from genmcp.suite.decorated import Decorated
 
 SIMPLE = (
     types.AnyType,
@@ -68,8 +66,8 @@ class _AnyReturn(Collection[type]):
         return 0
 
 
-class Handler:
-    """One decorated function.
+class Handler(Decorated):
+    """One decorated function that takes texts.
 
     Args:
         fn: The function.
@@ -85,20 +83,10 @@ class Handler:
     """
 
     def __init__(self, fn: Callable[..., Any], provider: str, *, as_is: Collection[str] = ()) -> None:
-        self.fn = fn
-        self.is_async = inspect.iscoroutinefunction(fn)
-        wanted, other = (Channel, SyncChannel) if self.is_async else (SyncChannel, Channel)
-        try:
-            signature = read_signature(fn, injected=(wanted, other), endings=_AnyReturn())
-        except SignatureError as error:
-            raise ConfigurationError(f"{provider}: {error}") from None
-        for name, marker in signature.injected.items():
-            if marker is other:
-                kind = "an async def takes a Channel" if self.is_async else "a def takes a SyncChannel"
-                raise ConfigurationError(f"{provider}: parameter {name!r} is a {other.__name__}, but {kind}")
+        super().__init__(fn, provider, endings=_AnyReturn())
+        signature = self.signature
         self.description = signature.description
         self.parameters: Mapping[str, Parameter] = {item.name: item for item in signature.parameters}
-        self._injected = tuple(signature.injected)
         for item in signature.parameters:
             if item.name not in as_is and not _is_simple(types.type_info(item.kind)):
                 raise ConfigurationError(
@@ -124,17 +112,6 @@ class Handler:
             elif parameter.default is UNSET:
                 raise Unfit(name, "is missing")
         return bound
-
-    async def run(self, arguments: dict[str, Any], channel: Channel) -> Any:
-        """Call the function with bound arguments, in the worker or in a thread."""
-        if self.is_async:
-            return await self.fn(**arguments, **dict.fromkeys(self._injected, channel))
-        own = SyncChannel(channel)
-        arguments |= dict.fromkeys(self._injected, own)
-        try:
-            return await channel.backstage.settings.threads.run(lambda: self.fn(**arguments))
-        finally:
-            own._end()
 
 
 def _is_simple(kind: types.Type) -> bool:

@@ -596,3 +596,26 @@ async def test_request_that_has_ended_is_freed_without_the_collector(autojump_cl
             assert len(alive) <= 1
         finally:
             gc.enable()
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+async def test_exit_of_a_library_ends_its_request_only(
+    grouped: bool, caplog: pytest.LogCaptureFixture, autojump_clock: trio.abc.Clock
+) -> None:
+    async def leave() -> None:
+        raise SystemExit(2)
+
+    async def handler(channel: Channel) -> Result:
+        if not grouped:
+            await leave()
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(leave)
+        return Result(OK)
+
+    async with connect(Probe(handler)) as client:
+        call = client.start_tool("x")
+        reasons = exit_of(client.node, call)
+        with pytest.raises(McpError):
+            await call.result()
+        assert isinstance(await ended(client, reasons), Crashed)
+    assert "the handler called sys.exit(2)" in caplog.text
