@@ -171,6 +171,17 @@ async def publish(times: int, kind: str, channel: Channel, uri: str = "") -> int
 
 
 @tool
+async def publish_each(first: int, times: int, padding: int) -> int:
+    """Publish changes that differ from each other, no faster than a reader takes them; returns who heard the last."""
+    heard = 0
+    for number in range(first, first + times):
+        heard = suite.resource_updated(f"file:///a/{number}/{'x' * padding}")
+        if number % 20 == 0:
+            await trio.sleep(0.002)
+    return heard
+
+
+@tool
 async def journal(key: str) -> list[Any]:
     """Tell what was noted under a key."""
     return [list(entry) for entry in NOTES.get(key, [])]
@@ -229,6 +240,7 @@ suite = Suite(
         block_loop,
         echo,
         publish,
+        publish_each,
         journal,
         census,
     ],

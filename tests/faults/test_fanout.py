@@ -114,6 +114,38 @@ async def test_reader_that_stalls_costs_neither_memory_nor_neighbours(server: Wa
     await server.settles_at(before)
 
 
+async def check_stalled_readers_are_ended(server: Watched, changes: int) -> None:
+    before = await server.census()
+    attentive = await open_listener(server, 1, ("updated",))
+    stalled = [await open_listener(server, number, ("updated",), receive_buffer=4096) for number in range(2, 12)]
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(attentive.hear, changes)
+        for first in range(0, changes, 1000):
+            assert await server.tool("publish_each", {"first": first, "times": 1000, "padding": 1900}) >= 1
+            with trio.fail_after(5):
+                while len(attentive.heard) < first + 1000:
+                    await trio.sleep(0.001)
+        with trio.fail_after(5):
+            while (await server.census())["actors"] > before["actors"] + 1:
+                await trio.sleep(0.05)
+    uris = [event["params"]["uri"] for event in attentive.heard]
+    assert [int(uri.split("/")[4]) for uri in uris] == list(range(changes))
+    assert (await server.census())["memory"] - before["memory"] < 40_000_000
+    for listener in [attentive, *stalled]:
+        await listener.client.close()
+    await server.settles_at(before)
+
+
+async def test_stalled_readers_are_ended_while_others_hear_all(server: Watched) -> None:
+    await check_stalled_readers_are_ended(server, 4000)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(300)
+async def test_hundred_thousand_changes_end_who_stalls_and_reach_the_others(server: Watched) -> None:
+    await check_stalled_readers_are_ended(server, 100_000)
+
+
 async def test_streams_beyond_the_limit_are_refused() -> None:
     with serving(f"{APP}:few_streams", env=ENVIRON) as process:
         server = Watched(process)

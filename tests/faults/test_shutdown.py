@@ -132,6 +132,45 @@ async def test_listen_streams_end_with_their_result_at_once() -> None:
     assert all(client.received.endswith(LAST_CHUNK) for client in streams)
 
 
+async def test_streams_of_every_kind_end_in_time_beside_a_stalled_reader() -> None:
+    listen = request("subscriptions/listen", {"notifications": {"toolsListChanged": True}})
+    loud = call("flood", meta={**META, LOG_LEVEL: "debug"})
+    with serving(f"{APP}:suite", "--grace", f"{GRACE}") as server:
+        subscriptions = await open_streams(server, listen, 50)
+        tools = await open_streams(server, call("hold"), 50)
+        stalled = await Client.post(server, loud, receive_buffer=4096)
+        await stalled.read_until(b"\r\n\r\n")
+        able = await Client.post(server, call("finish", {"seconds": 0.5}))
+        await trio.sleep(0.2)
+        code, took = await stop_and_read(server, [*subscriptions, *tools, able])
+
+    assert code == 0
+    assert GRACE <= took < GRACE + 1
+    assert "Traceback" not in "".join(server.lines)
+    assert b"finished" in able.received
+    assert all(b'"resultType":"complete"' in client.received for client in subscriptions)
+    assert all(b'"code":-32603' in client.received for client in tools)
+    assert all(client.received.endswith(LAST_CHUNK) for client in [*subscriptions, *tools])
+
+
+async def test_second_signal_ends_at_once_whatever_is_open() -> None:
+    loud = call("flood", meta={**META, LOG_LEVEL: "debug"})
+    with serving(f"{APP}:suite", "--grace", "30") as server:
+        await open_streams(server, call("hold"), 100)
+        await Client.post(server, loud, receive_buffer=4096)
+        await Client.post(server, call("block_thread", {"seconds": 60}))
+        await trio.sleep(0.2)
+        server.process.send_signal(signal.SIGTERM)
+        await trio.sleep(0.3)
+        assert server.process.poll() is None
+        started = time.monotonic()
+        server.process.send_signal(signal.SIGTERM)
+        code = await trio.to_thread.run_sync(server.process.wait, 20)
+    assert code == 130
+    assert time.monotonic() - started < 1
+    assert "Traceback" not in "".join(server.lines)
+
+
 async def test_worker_that_waits_for_its_client_does_not_hold_the_stop() -> None:
     able = {**META, CAPABILITIES: {"roots": {}}}
     with serving(f"{APP}:suite", "--grace", "10") as server:
