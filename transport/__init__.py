@@ -1,10 +1,11 @@
-"""transport: MCP over HTTP, for whoever embeds a server.
+"""transport: MCP over HTTP and over standard input and output, for whoever embeds a server.
 
     transport.run(suite)                                  # blocking, until a signal
     await transport.serve(suite, port=8000)               # inside trio
     app = transport.endpoint(suite, node=node)            # an ASGI application, to mount anywhere on trio
     transport.mount(quart_app, "/mcp", endpoint)          # in somebody's Quart-Trio application
     app = transport.with_node(app, suite)                 # around the outermost application: its node
+    transport.run_stdio(suite)                            # blocking, for the client that started the process
 
 Authors of handlers need only `genmcp`.
 """
@@ -17,6 +18,7 @@ from transport.listeners import ListenError
 from transport.run import run
 from transport.serve import serve
 from transport.serving import Caller, Serving
+from transport.stdio import StdioError, StdioServing, run_stdio, serve_stdio
 
 __all__ = [
     "Caller",
@@ -25,9 +27,13 @@ __all__ = [
     "Serving",
     "Settings",
     "SettingsError",
+    "StdioError",
+    "StdioServing",
     "endpoint",
     "mount",
     "run",
+    "run_stdio",
     "serve",
+    "serve_stdio",
     "with_node",
 ]

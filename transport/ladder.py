@@ -154,16 +154,7 @@ def name_header(exchange: Exchange) -> None:
 
 def required_meta(exchange: Exchange) -> None:
     """-32602: `_meta` lacks what every request must say of its client (M-06)."""
-    params = exchange.params
-    if not isinstance(params, dict):
-        raise InvalidParams("params must be an object that holds _meta")
-    meta = params.get("_meta")
-    if not isinstance(meta, dict):
-        raise InvalidParams("params._meta must be an object")
-    if not isinstance(meta.get(VERSION_KEY), str):
-        raise InvalidParams(f"params._meta must hold {VERSION_KEY}, a string")
-    if not isinstance(meta.get(CAPABILITIES_KEY), dict):
-        raise InvalidParams(f"params._meta must hold {CAPABILITIES_KEY}, an object")
+    require_meta(exchange.params)
 
 
 def version_header(exchange: Exchange) -> None:
@@ -197,6 +188,21 @@ def typed_request(exchange: Exchange, message: dict[str, Any]) -> mcp.Request:
     if exchange.method == LISTEN and not exchange.accepted.stream:
         raise refusal.not_acceptable(exchange.headers.get(b"accept"), EVENT_STREAM)
     return request
+
+
+def require_meta(params: Any) -> str:
+    """Return the version that a request's `_meta` names; raise -32602 if something required is missing (M-06)."""
+    if not isinstance(params, dict):
+        raise InvalidParams("params must be an object that holds _meta")
+    meta = params.get("_meta")
+    if not isinstance(meta, dict):
+        raise InvalidParams("params._meta must be an object")
+    version = meta.get(VERSION_KEY)
+    if not isinstance(version, str):
+        raise InvalidParams(f"params._meta must hold {VERSION_KEY}, a string")
+    if not isinstance(meta.get(CAPABILITIES_KEY), dict):
+        raise InvalidParams(f"params._meta must hold {CAPABILITIES_KEY}, an object")
+    return version
 
 
 def require_served(version: str) -> None:

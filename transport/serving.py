@@ -29,7 +29,7 @@ from transport.listeners import Listeners, connection_limit
 from transport.policy import HostPolicy, OriginPolicy
 from transport.stopping import Rooms
 
-__all__ = ["Caller", "Serving", "check_settings", "furnish", "take_keys"]
+__all__ = ["Caller", "Serving", "check_settings", "furnish", "take_keys", "worker_settings"]
 
 LOG = logging.getLogger("genmcp")
 
@@ -149,14 +149,19 @@ def _endpoint(server: Server[Any], node: Node, path: str, settings: Settings, ca
         outbox=settings.outbox,
         write_deadline=settings.write_deadline,
         session_controller=SealedSessions(max_age=settings.session_age),
-        worker=WorkerSettings(
-            mailbox_capacity=settings.mailbox,
-            grace=settings.grace,
-            tool_timeout=settings.tool_timeout,
-            conversation_ttl=settings.conversation_age,
-            conversations=settings.conversations,
-            threads=Threads(settings.threads, settings.thread_queue),
-        ),
+        worker=worker_settings(settings),
+    )
+
+
+def worker_settings(settings: Settings) -> WorkerSettings:
+    """Return the limits of each worker."""
+    return WorkerSettings(
+        mailbox_capacity=settings.mailbox,
+        grace=settings.grace,
+        tool_timeout=settings.tool_timeout,
+        conversation_ttl=settings.conversation_age,
+        conversations=settings.conversations,
+        threads=Threads(settings.threads, settings.thread_queue),
     )
 
 

@@ -12,6 +12,7 @@ __all__ = ["main"]
 
 COMMANDS = {
     "serve": "genmcp.cli.serve:serve",
+    "stdio": "genmcp.cli.stdio:stdio",
     "send": "genmcp.cli.registry:send",
     "publish": "genmcp.cli.registry:publish",
     "token": "genmcp.cli.registry:token",

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import logging
-import os
-import sys
-import threading
 from typing import Any
 
 import click
 
 from genmcp.cli.options import settings_from, settings_options
+from genmcp.cli.process import DEMO, leave, log_to_stderr
 from genmcp.settings import Settings
 
 __all__ = ["serve"]
-
-DEMO = "genmcp.cli.demo:suite"
 
 
 @click.command()
@@ -29,9 +24,9 @@ def serve(app: str | None, **given: Any) -> None:
     GENMCP_APP, and every option as the variable that its help names.
     """
     settings = settings_from(given)
-    _log_to_stderr(settings)
+    log_to_stderr(settings)
     _run(app, settings)
-    _leave()
+    leave()
 
 
 def _run(app: str | None, settings: Settings) -> None:
@@ -51,24 +46,3 @@ def _run(app: str | None, settings: Settings) -> None:
         raise click.UsageError(str(error)) from None
     except (AppError, ListenError, ConfigurationError, StartError) as error:
         raise click.ClickException(str(error)) from None
-
-
-def _log_to_stderr(settings: Settings) -> None:
-    logging.basicConfig(
-        level=settings.log_level.upper(), format="%(asctime)s %(levelname)-7s %(name)s: %(message)s", stream=sys.stderr
-    )
-    if settings.log_level == "debug":
-        from genmcp.telemetry import attach_default_logger
-
-        attach_default_logger()
-
-
-def _leave() -> None:
-    """End the process although the application may have left threads behind that Python would wait for."""
-    others = [thread for thread in threading.enumerate() if thread is not threading.main_thread()]
-    left = [thread.name for thread in others if not thread.daemon]
-    if left:
-        logging.getLogger("genmcp").warning("Ending although threads still run: %s", ", ".join(left))
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(0)
