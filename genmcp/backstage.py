@@ -267,11 +267,15 @@ class Backstage:
         Raises:
             TypeError: The result holds a value that is not JSON. Nothing was sent.
             ValueError: The error has a code that the protocol reserves (B-16 to B-21). Nothing was sent.
+            MissingCapability: It is a question that the client cannot answer (I-08). Nothing was sent.
+            RuntimeError: It is a question, and this request cannot ask (I-03). Nothing was sent.
         """
         if self.answered:
             return
         if isinstance(final, McpError):
             check_own_code(final.code)
+        elif isinstance(final, mcp.InputRequiredResult):
+            self.conversation.allow(final)
         if self.close_reason not in GONE:  # no further message for a cancelled request (H-25)
             self._hand_over(final)
         self.answered = True

@@ -29,7 +29,7 @@ from typing import Any, Protocol
 import trio
 
 from actors import Pid, Registry, Shutdown
-from genmcp.conversation.questions import InvalidAnswerError, Question, question_of
+from genmcp.conversation.questions import InvalidAnswerError, Question, needs_of, question_of
 from genmcp.conversation.state import Answerable, RoundState, digest_of, seal
 from genmcp.conversation.table import Conversations
 from genmcp.errors import InvalidParams, McpError
@@ -230,6 +230,15 @@ class Dialogue:
         for request in requests.values():
             self._channel.require_capability(*question_of(request).needs)
         return self._again({key: mcp.to_dict(request) for key, request in requests.items()}, requests, state)
+
+    def allow(self, question: mcp.InputRequiredResult) -> None:
+        """Make sure that the client declared whatever it needs to answer a question, however it came about (I-08).
+
+        Raises:
+            MissingCapability: It did not.
+        """
+        for request in (question.input_requests or {}).values():
+            self._channel.require_capability(*needs_of(request))
 
     def _again(
         self, asked: dict[str, Any], missing: Mapping[str, mcp.InputRequest], state: Any

@@ -1,18 +1,20 @@
 """Questions to the client: what is asked, what the client must be able to do, and how its answer is read.
 
 What a form may not ask is refused here, where the author writes it: nested fields, and fields for passwords, tokens or
-keys (I-24); so is a page at `http:` outside this machine (I-29).
+keys (I-24); so is a page at `http:` outside this machine (I-29), or one that brings a login along (I-28).
 """
 
 from __future__ import annotations
 
 import hashlib
 import ipaddress
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, Generic, TypeVar, cast
 from urllib.parse import urlsplit
 
 from genmcp.conversation.answers import Accepted, Answer, Declined, Dismissed
+from genmcp.conversation.turns import check_turns
 from genmcp.mcp import v2607 as mcp
 from genmcp.schema import (
     Converter,
@@ -22,6 +24,9 @@ from genmcp.schema import (
     describe,
     elicitation_schema,
 )
+
+_NO_URL = re.compile(r"[\s<>\"{}|\\^`\x00-\x1f\x7f]")
+"""What no URL may hold unless it is percent-encoded."""
 
 T = TypeVar("T")
 Reader = Callable[[mcp.InputResponse], T]
@@ -41,9 +46,9 @@ class Question(Generic[T]):
 
     __slots__ = ("_read", "needs", "request")
 
-    def __init__(self, request: mcp.InputRequest, needs: tuple[str, ...], read: Reader[T]) -> None:
+    def __init__(self, request: mcp.InputRequest, read: Reader[T]) -> None:
         self.request = request
-        self.needs = needs
+        self.needs = needs_of(request)
         self._read = read
 
     @property
@@ -58,6 +63,19 @@ class Question(Generic[T]):
             InvalidAnswerError: It does not fit the question.
         """
         return self._read(response)
+
+
+def needs_of(request: mcp.InputRequest) -> tuple[str, ...]:
+    """Return the client capability that a request needs, as for `Channel.require_capability` (I-08, I-21, I-35)."""
+    match request:
+        case mcp.ElicitRequest(params=mcp.ElicitRequestURLParams()):
+            return ("elicitation", "url")
+        case mcp.ElicitRequest():
+            return ("elicitation", "form")
+        case mcp.CreateMessageRequest(params=params):
+            tools = params.tools is not None or params.tool_choice is not None
+            return ("sampling", "tools") if tools else ("sampling",)
+    return ("roots",)
 
 
 def form(message: str, kind: type[T] | Mapping[str, Any]) -> Question[Answer[T]]:
@@ -91,24 +109,27 @@ def form(message: str, kind: type[T] | Mapping[str, Any]) -> Question[Answer[T]]
         except InvalidValueError as error:
             raise InvalidAnswerError(describe(error.problems, subject="the form")) from None
 
-    return Question(mcp.elicit_form(message, schema), ("elicitation", "form"), read)
+    return Question(mcp.elicit_form(message, schema), read)
 
 
 def page(message: str, url: str) -> Question[Answer[None]]:
     """Ask the person to open a page: for everything that must not pass through the client.
 
     Raises:
-        ValueError: Not an `https:` URL, nor an `http:` one on this machine.
+        ValueError: Not an `https:` URL, nor an `http:` one on this machine; or it holds a name and password.
     """
     parts = urlsplit(url)
-    if parts.scheme != "https" and not (parts.scheme == "http" and is_loopback(parts.hostname or "")):
+    safe = parts.scheme == "https" or (parts.scheme == "http" and is_loopback(parts.hostname or ""))
+    if not safe or not parts.hostname or _NO_URL.search(url):
         raise ValueError(f"elicit_url: expected an https: URL (http: on this machine only), got {url!r}")
+    if parts.username is not None or parts.password is not None:
+        raise ValueError("elicit_url: the URL holds a name or password; whoever opens it has to log in himself")
 
     def read(response: mcp.InputResponse) -> Answer[None]:
         result = _elicited(response)
         return Accepted(None) if isinstance(result, mcp.ElicitResult) else result
 
-    return Question(mcp.elicit_url(message, url), ("elicitation", "url"), read)
+    return Question(mcp.elicit_url(message, url), read)
 
 
 def is_loopback(host: str) -> bool:
@@ -133,19 +154,19 @@ def sampling(request: mcp.CreateMessageRequest) -> Question[mcp.CreateMessageRes
     """Ask the client's model.
 
     Raises:
-        ValueError: `include_context` asks for other servers' context, which is no longer served (I-36).
+        ValueError: `include_context` asks for other servers' context, which is no longer served (I-36), or calls and
+            results of tools do not belong together (I-38).
     """
-    params = request.params
-    if params.include_context not in (None, "none"):
+    if request.params.include_context not in (None, "none"):
         raise ValueError("sample: include_context is deprecated; put what the model needs into the messages")
-    tools = params.tools is not None or params.tool_choice is not None
-    return Question(request, ("sampling", "tools") if tools else ("sampling",), _of(mcp.CreateMessageResult))
+    check_turns(request.params.messages)
+    return Question(request, _of(mcp.CreateMessageResult))
 
 
 def roots() -> Question[list[mcp.Root]]:
     """Ask the client for its roots."""
     read = _of(mcp.ListRootsResult)
-    return Question(mcp.list_roots(), ("roots",), lambda response: list(read(response).roots))
+    return Question(mcp.list_roots(), lambda response: list(read(response).roots))
 
 
 def _of(kind: type[T]) -> Reader[T]:

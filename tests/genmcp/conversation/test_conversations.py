@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import msgspec
@@ -14,7 +15,9 @@ from genmcp import (
     Channel,
     Declined,
     Dismissed,
+    ExpiredRequestState,
     InputRequired,
+    InvalidParams,
     InvalidRequestState,
     McpError,
     MissingCapability,
@@ -23,6 +26,8 @@ from genmcp import (
     Suite,
     SyncChannel,
     Tool,
+    prompt,
+    tokens,
     tool,
 )
 from genmcp.mcp import v2607 as mcp
@@ -572,3 +577,99 @@ async def test_only_some_requests_can_ask(caplog: pytest.LogCaptureFixture, auto
     async with connect(Low(), capabilities=ABLE) as client:
         await other_requests_cannot_ask(client)
     assert "only a tools/call, prompts/get or resources/read can ask" in caplog.text
+
+
+@pytest.mark.parametrize("how", ["return", "send"])
+async def test_question_of_a_low_level_server_needs_its_capability(how: str, autojump_clock: trio.abc.Clock) -> None:
+    class Low(Server[None]):
+        async def handle_request(self, request: mcp.Request, channel: Channel, state: None, /) -> Result:
+            question = mcp.input_required_result({"where": mcp.list_roots()}, "mine")
+            if how == "send":
+                await channel.send_result(question)
+            return Result(question)
+
+    forms = mcp.decode_as(mcp.ClientCapabilities, {"elicitation": {}})
+    async with connect(Low(), capabilities=forms) as client:
+        with pytest.raises(MissingCapability) as caught:
+            await client.call_tool("x")
+    assert caught.value.data == {"requiredCapabilities": {"roots": {}}}
+    async with connect(Low(), capabilities=ABLE) as client:
+        assert list(await asked(client.start_tool("x"))) == ["where"]
+
+
+async def test_question_that_is_sent_needs_a_request_that_can_ask(
+    caplog: pytest.LogCaptureFixture, autojump_clock: trio.abc.Clock
+) -> None:
+    class Low(Server[None]):
+        async def handle_request(self, request: mcp.Request, channel: Channel, state: None, /) -> Result:
+            await channel.send_result(mcp.input_required_result({"where": mcp.list_roots()}))
+            return Result(mcp.list_tools_result([]))
+
+    async with connect(Low(), capabilities=ABLE) as client:
+        await other_requests_cannot_ask(client)
+    assert "only a tools/call, prompts/get or resources/read can ask" in caplog.text
+
+
+async def test_expired_state_is_told_from_an_invalid_one(autojump_clock: trio.abc.Clock) -> None:
+    clock = Clock()
+    before = tokens.use(tokens.KeyRing([os.urandom(32)], clock=clock))
+    try:
+        async with connect(suite_of(Stateless), capabilities=ABLE) as client:
+            first = client.start_tool("stateless")
+            await asked(first)
+            clock.now += 599
+            second = client.retry(first, {"a": accept(x=1)})
+            assert list(await asked(second)) == ["b"]
+            clock.now += 2
+            with pytest.raises(ExpiredRequestState):
+                client.retry(first, {"a": accept(x=1)})
+            clock.now += 597
+            await client.retry(second, {"b": accept(x=1)}).result()
+    finally:
+        tokens.use(before)
+
+
+class Clock:
+    """The wall clock that states are judged by."""
+
+    now = 1_000_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+async def test_state_of_a_tool_does_not_open_a_prompt(autojump_clock: trio.abc.Clock) -> None:
+    @prompt(name="greet")
+    async def greet(channel: Channel) -> str:
+        """Greets."""
+        return repr(await channel.elicit("Your name?", Name))
+
+    made = Suite(server_name="Test", server_version="1", tools=[Log().tool()], prompts=[greet])
+    async with connect(made, capabilities=ABLE) as client:
+        first = client.start_tool("greet")
+        await asked(first)
+        params = {"inputResponses": {"q1": accept(name="Ada")}, "requestState": first.outbox.final.request_state}
+        with pytest.raises(InvalidRequestState):
+            client.start("prompts/get", {"name": "greet", "arguments": {}, **params})
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [[], "q1", 7, {"q1": None}, {"q1": 7}, {"q1": []}, {"q1": {"action": "perhaps"}}, {"q1": {"content": {}}}],
+)
+async def test_answers_of_no_known_shape_are_refused_naming_the_place(
+    answers: Any, autojump_clock: trio.abc.Clock
+) -> None:
+    log = Log()
+    async with connect(suite_of(log.tool()), capabilities=ABLE) as client:
+        with pytest.raises(InvalidParams, match=r"^params\.inputResponses"):
+            client.start("tools/call", {"name": "greet", "arguments": {}, "inputResponses": answers})
+    assert log.lines == []
+
+
+async def test_url_alone_does_not_imply_forms(autojump_clock: trio.abc.Clock) -> None:
+    only_pages = mcp.decode_as(mcp.ClientCapabilities, {"elicitation": {"url": {}}})
+    async with connect(suite_of(Log().tool()), capabilities=only_pages) as client:
+        with pytest.raises(MissingCapability) as caught:
+            await client.call_tool("greet")
+    assert caught.value.data == {"requiredCapabilities": {"elicitation": {"form": {}}}}
