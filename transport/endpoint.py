@@ -44,7 +44,11 @@ DISCARD_FOR = 1.0
 
 
 class Endpoint:
-    """The ASGI application that `endpoint` makes. One call answers one HTTP request."""
+    """The ASGI application that `endpoint` makes. One call answers one HTTP request.
+
+    Attributes:
+        legacy: What serves the 2025 revisions beside; None if nothing does.
+    """
 
     def __init__(
         self,
@@ -55,7 +59,7 @@ class Endpoint:
         legacy: LegacyHttp | None = None,
     ) -> None:
         self._server = server
-        self._legacy = legacy
+        self.legacy = legacy
         self._dispatcher = dispatcher
         self._rules = rules
         self._node = node
@@ -98,15 +102,15 @@ class Endpoint:
             return
         for check in ladder.DOOR:
             check(exchange, rules)
-        if self._legacy is not None and await self._legacy.without_body(exchange):
+        if self.legacy is not None and await self.legacy.without_body(exchange):
             return
         for check in ladder.HEAD:
             check(exchange, rules)
         body = await read_body(exchange.receive, limit=rules.body_limit, deadline=rules.body_deadline)
         exchange.body_read = True
         message = jsonrpc.parse(body)
-        if self._legacy is not None and is_legacy(exchange.headers, message):
-            await self._legacy.post(exchange, message)
+        if self.legacy is not None and is_legacy(exchange.headers, message):
+            await self.legacy.post(exchange, message)
             return
         if not ladder.envelope(exchange, message):
             await self._notification(exchange, node, message)
@@ -148,7 +152,7 @@ class Endpoint:
             telemetry.emit("transport.version_rejected", requested=error.requested)
         else:
             telemetry.emit("transport.request_rejected", code=error.code, status=status, message=error.message)
-        if self._legacy is not None and exchange.method == "" and null_id(exchange):
+        if self.legacy is not None and exchange.method == "" and null_id(exchange):
             exchange.message_id = None
         await exchange.refuse(error, status, headers)
         if not exchange.body_read and not _ends_connections(exchange.scope):
