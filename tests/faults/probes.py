@@ -12,7 +12,21 @@ import msgspec
 import trio
 
 import actors
-from genmcp import Changes, Channel, Page, ResourceRepo, Stream, Suite, Tool, prompt, tool
+from genmcp import (
+    Changes,
+    Channel,
+    Error,
+    MethodNotFound,
+    Page,
+    ResourceRepo,
+    Result,
+    Server,
+    Stream,
+    Suite,
+    Tool,
+    prompt,
+    tool,
+)
 from genmcp.mcp import v2607 as mcp
 
 NOTES: dict[str, list[tuple[str, float]]] = {}
@@ -249,3 +263,28 @@ suite = Suite(
 )
 
 few_streams = Suite(server_name="few", server_version="1", tools=[echo], subscription_handler=Changes(max_streams=3))
+
+
+class Low(Server[str]):
+    """A low-level server: one tool that never answers, and `journal`."""
+
+    async def init(self) -> str:
+        return "made by init"
+
+    async def handle_request(self, request: mcp.Request, channel: Channel, state: str, /) -> Result | Error:
+        if not isinstance(request, mcp.CallToolRequest):
+            return Error(MethodNotFound(request.method))
+        key = request.params.arguments["key"]
+        if request.params.name == "journal":
+            return Result(mcp.call_tool_result(data=[list(entry) for entry in NOTES.get(key, [])]))
+        note(key, "began")
+        note(state, key)
+        await trio.sleep(3600)
+        return Error("nobody left")
+
+    async def handle_close(self, channel: Channel, state: str, /) -> None:
+        await trio.lowlevel.checkpoint()
+        note(NOTES[state][-1][0], f"closed {channel.close_reason} with what was {state}")
+
+
+low = Low()

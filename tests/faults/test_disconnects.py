@@ -8,7 +8,8 @@ import pytest
 import trio
 
 from tests.faults.raw import Raw
-from tests.faults.watch import Watched, new_key
+from tests.faults.watch import APP, ENVIRON, Watched, new_key
+from tests.interop.process import serving
 from tests.interop.wire import LOG_LEVEL, META, call
 
 pytestmark = pytest.mark.slow
@@ -68,6 +69,19 @@ async def test_handle_close_is_told_that_the_client_left(server: Watched) -> Non
     left = time.monotonic()
     await client.close()
     await assert_left_in_time(server, key, left, "closed client_gone")
+
+
+async def test_handle_close_runs_before_any_stream() -> None:
+    with serving(f"{APP}:low", env=ENVIRON) as process:
+        server = Watched(process)
+        key = new_key()
+        client = await server.dial()
+        await client.post(call("hold", {"key": key}))
+        await server.noted(key, "began")
+        left = time.monotonic()
+        await client.close()
+        await assert_left_in_time(server, key, left, "closed client_gone with what was made by init")
+        await server.close()
 
 
 async def test_tool_that_finishes_is_not_cancelled(server: Watched) -> None:
