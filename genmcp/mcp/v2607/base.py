@@ -1,6 +1,7 @@
 """What the other topics are made of: scalars, icons, implementation info, and the shapes of requests and results."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from msgspec import field
@@ -85,11 +86,24 @@ class Implementation(Model, frozen=True):
 
 
 class Annotations(Model, frozen=True):
-    """Hints on whom a piece of content is for, how much it matters (0 to 1) and when it was changed (ISO 8601)."""
+    """Hints on whom a piece of content is for, how much it matters (0 to 1) and when it was changed (ISO 8601).
+
+    Raises:
+        ValueError: A hint is none of these.
+    """
 
     audience: Sequence[Role] | None = None
     priority: float | None = None
     last_modified: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse at the author what clients would drop (R-20)."""
+        if self.audience is not None and not {*self.audience} <= {"user", "assistant"}:
+            raise ValueError(f"audience: expected 'user' or 'assistant', got {self.audience!r}")
+        if self.priority is not None and not 0 <= self.priority <= 1:
+            raise ValueError(f"priority: expected 0 to 1, got {self.priority!r}")
+        if self.last_modified is not None:
+            datetime.fromisoformat(self.last_modified)
 
 
 class RequestParams(Model, frozen=True, kw_only=True):

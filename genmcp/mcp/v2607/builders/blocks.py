@@ -1,6 +1,7 @@
 """Content blocks and resource contents."""
 
-from base64 import b64encode
+import re
+from base64 import b64decode, b64encode
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
@@ -19,9 +20,25 @@ ContentLike: TypeAlias = ContentBlock | str | tuple[str, Any]
 """A block, a text, or a pair such as `("image", ("image/png", data))`; see `content_block`."""
 
 
+_MIME_TYPE = re.compile(r"[\w!#$&^.+-]+/[\w!#$&^.+-]+(?:\s*;.*)?", re.ASCII)
+_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s<>\"{}|\\^`\x00-\x1f\x7f]*")
+
+
 def _base64(data: bytes | bytearray | memoryview | str) -> str:
-    """Encode bytes; a text is Base64 already."""
-    return data if isinstance(data, str) else b64encode(data).decode("ascii")
+    """Encode bytes; a text is Base64 already (P-07, R-18)."""
+    if not isinstance(data, str):
+        return b64encode(data).decode("ascii")
+    try:
+        b64decode(data, validate=True)
+    except ValueError as error:
+        raise ValueError(f"expected bytes, or a text in Base64 ({error})") from None
+    return data
+
+
+def _mime(given: str) -> str:
+    if not _MIME_TYPE.fullmatch(given):
+        raise ValueError(f"expected a MIME type such as 'image/png', got {given!r}")
+    return given
 
 
 def text(value: str, *, annotations: Annotations | None = None, meta: dict[str, Any] | None = None) -> TextContent:
@@ -43,8 +60,11 @@ def image(
         mime_type: such as `image/png`.
         annotations: hints for the client.
         meta: the block's `_meta`.
+
+    Raises:
+        ValueError: the MIME type is none, or the text is not Base64.
     """
-    return ImageContent(_base64(data), mime_type, annotations=annotations, meta=meta)
+    return ImageContent(_base64(data), _mime(mime_type), annotations=annotations, meta=meta)
 
 
 def audio(
@@ -61,8 +81,11 @@ def audio(
         mime_type: such as `audio/wav`.
         annotations: hints for the client.
         meta: the block's `_meta`.
+
+    Raises:
+        ValueError: the MIME type is none, or the text is not Base64.
     """
-    return AudioContent(_base64(data), mime_type, annotations=annotations, meta=meta)
+    return AudioContent(_base64(data), _mime(mime_type), annotations=annotations, meta=meta)
 
 
 def resource_contents(
@@ -83,8 +106,13 @@ def resource_contents(
         meta: the `_meta` of the contents.
 
     Raises:
-        ValueError: not exactly one of `text` and `blob` was given.
+        ValueError: not exactly one of `text` and `blob` was given, the URI or MIME type is none, or the string is not
+            Base64.
     """
+    if not _URI.fullmatch(uri):
+        raise ValueError(f"contents of {uri}: expected a URI with a scheme, without spaces")
+    if mime_type is not None:
+        _mime(mime_type)
     if text is not None and blob is None:
         return TextResourceContents(uri, text, mime_type=mime_type, meta=meta)
     if blob is not None and text is None:

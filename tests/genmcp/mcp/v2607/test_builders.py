@@ -3,6 +3,7 @@
 import base64
 import dataclasses
 import json
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -238,3 +239,43 @@ def test_only_listen_stream_notifications_get_a_subscription_id() -> None:
     progress = mcp.ProgressNotification(params=mcp.ProgressNotificationParams(progress_token=1, progress=1))
     assert mcp.with_subscription_id(progress, 7) is progress
     assert len(mcp.SUBSCRIPTION_NOTIFICATIONS) == 5
+
+
+@pytest.mark.parametrize("data", ["not Base64!", "AAA", "AA=A", "AA\n==", "é"])
+def test_text_that_is_no_base64_is_refused(data: str) -> None:
+    makers: list[Callable[[], object]] = [
+        lambda: mcp.image(data, "image/png"),
+        lambda: mcp.audio(data, "audio/wav"),
+        lambda: mcp.resource_contents("a:b", blob=data),
+    ]
+    for make in makers:
+        with pytest.raises(ValueError, match="expected bytes, or a text in Base64"):
+            make()
+
+
+@pytest.mark.parametrize("kind", ["", "png", "image/", "/png", "image png", "image/png/x", "image/png\n", "imagé/png"])
+def test_what_is_no_mime_type_is_refused(kind: str) -> None:
+    makers: list[Callable[[], object]] = [
+        lambda: mcp.image(b"", kind),
+        lambda: mcp.audio(b"", kind),
+        lambda: mcp.resource_contents("a:b", text="t", mime_type=kind),
+    ]
+    for make in makers:
+        with pytest.raises(ValueError, match="expected a MIME type"):
+            make()
+    assert mcp.image(b"", "image/svg+xml; charset=utf-8").mime_type == "image/svg+xml; charset=utf-8"
+
+
+@pytest.mark.parametrize("uri", ["", "b", "/a", "1a:b", "a b:c", "a:b c", "a:b\n", "a:<b>", "a:{b}", "a:\0"])
+def test_what_is_no_uri_is_refused_in_contents(uri: str) -> None:
+    with pytest.raises(ValueError, match="expected a URI with a scheme"):
+        mcp.resource(uri, text="t")
+
+
+@pytest.mark.parametrize(
+    "hints", [{"audience": ["system"]}, {"priority": 1.5}, {"priority": -1}, {"last_modified": "yesterday"}]
+)
+def test_annotations_that_mean_nothing_are_refused(hints: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=r"expected|isoformat"):
+        mcp.Annotations(**hints)
+    mcp.Annotations(audience=["user", "assistant"], priority=0, last_modified="2025-01-12T15:00:58Z")
