@@ -2,48 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import suppress
+
 import trio
 
-from actors import Node, Pid, Shutdown, Timer
-
-GONE = Shutdown("client_disconnected")
-"""The exit reason of a worker whose client did not come back."""
+from actors import Node, Pid, StoppedError
 
 
 class Attendance:
-    """Ends a stream's worker when its client has stayed away too long.
+    """Ends what writes to a stream when its client has stayed away too long.
 
     Args:
-        node: The node of the worker.
+        node: Where to wait.
+        leave: Called when the client counts as gone.
     """
 
-    __slots__ = ("_gone_at", "_node", "_timer", "_worker")
+    __slots__ = ("_leave", "_node", "_waiting")
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: Node, leave: Callable[[], None]) -> None:
         self._node = node
-        self._gone_at: float | None = None
-        self._timer: Timer | None = None
-        self._worker: Pid | None = None
-
-    def of(self, worker: Pid) -> None:
-        """Say whose worker it is; a later one takes the place of an earlier one."""
-        self._worker = worker
-        self._arm()
+        self._leave = leave
+        self._waiting: Pid | None = None
 
     def left(self, patience: float) -> None:
         """Note that nobody reads; after `patience` seconds of that the client counts as gone."""
-        self._gone_at = trio.current_time() + patience
-        self._arm()
+        self.back()
+        with suppress(StoppedError):  # everything ends anyway
+            self._waiting = self._node.spawn(self._wait, patience, label="waits for a client to come back", system=True)
 
     def back(self) -> None:
-        """Note that somebody reads."""
-        self._gone_at = None
-        self._arm()
+        """Note that somebody reads, or that there is nothing left to read."""
+        waiting, self._waiting = self._waiting, None
+        if waiting is not None:
+            self._node.registry.stop(waiting)
 
-    def _arm(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-        if self._gone_at is not None and self._worker is not None:
-            left = max(0.0, self._gone_at - trio.current_time())
-            self._timer = self._node.registry.stop_after(left, self._worker, GONE)
+    async def _wait(self, patience: float) -> None:
+        await trio.sleep(patience)
+        self._waiting = None
+        self._leave()

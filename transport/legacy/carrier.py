@@ -87,7 +87,7 @@ class Carrier:
 
     async def resume(self, number: int, headers: Pairs = ()) -> None:
         """Carry a stream from an event on; return when the stream is over or the client left."""
-        self.number = number
+        self.number = min(number, self._stream.end)
         self._stream.attach(self)
         try:
             await self._events(headers)

@@ -55,7 +55,7 @@ class Listening:
         self._current: _Subscription | None = None
         self._asked: frozenset[str] = frozenset()
         self._over = False
-        self.attendance = Attendance(house.node)
+        self.attendance = Attendance(house.node, self.leave)
 
     async def begin(self) -> None:
         """Listen, and return once that is so.
@@ -84,6 +84,7 @@ class Listening:
         if self._over:
             return
         self._over = True
+        self.attendance.back()
         if self._session.ear is self:
             self._session.ear = None
         if self._current is not None:
@@ -109,7 +110,6 @@ class Listening:
         if fresh.error is not None:
             raise fresh.error
         before, self._current = self._current, fresh
-        self.attendance.of(fresh.worker.pid)
         if before is not None:
             before.leave()
         if self._over:

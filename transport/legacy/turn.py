@@ -96,7 +96,7 @@ class Turn:
         self._asker: Pid | None = None
         self._over = False
         self._asked: dict[str, Question] = {}
-        self.attendance = Attendance(house.node)
+        self.attendance = Attendance(house.node, self.leave)
         self._last_asked = b""
         self._repeats = 0
 
@@ -121,7 +121,6 @@ class Turn:
             house.node.on_exit(worker.pid, lambda _: self._worker_ended(worker))
         self._worker = worker
         house.count(worker.pid)
-        self.attendance.of(worker.pid)
 
     # -- the worker's side: genmcp.outbox.Outbox
 
@@ -276,6 +275,7 @@ class Turn:
     def _close(self) -> None:
         self._over = True
         self._asker = None
+        self.attendance.back()
         if self._session.running.get(self._request.id) is self:
             del self._session.running[self._request.id]
         self._on_over()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
 import msgspec
@@ -211,15 +211,20 @@ class Client:
             yield reply
             reply.leave()
 
-    def posting(self, message: Any, **headers: Any) -> Any:
+    def posting(self, message: Any, **headers: Any) -> AbstractAsyncContextManager[Reply]:
         """As `streaming`, for a POST."""
         return self.streaming(Call(message=message, headers=self.headers(**headers)))
 
-    def calling(self, name: str, request_id: Any = 1, **arguments: Any) -> Any:
+    def calling(self, name: str, request_id: Any = 1, **arguments: Any) -> AbstractAsyncContextManager[Reply]:
         """As `streaming`, for a tool call."""
         return self.posting(rpc("tools/call", request_id, name=name, arguments=arguments))
 
-    def listening(self, **headers: Any) -> Any:
+    def calling_as_json(self, name: str, request_id: Any = 1, **arguments: Any) -> AbstractAsyncContextManager[Reply]:
+        """As `calling`, by a client that takes no stream."""
+        message = rpc("tools/call", request_id, name=name, arguments=arguments)
+        return self.posting(message, accept="application/json")
+
+    def listening(self, **headers: Any) -> AbstractAsyncContextManager[Reply]:
         """As `streaming`, for a GET."""
         return self.streaming(Call(method="GET", headers=self.headers(accept="text/event-stream", **headers)))
 
