@@ -221,7 +221,7 @@ def endpoint(
     limits = Limits(keep_alive=keep_alive, write_deadline=write_deadline, max_workers=max_workers, outbox=outbox)
     caller = Caller(assigns=assigns or {}, copy_assigns=tuple(copy_assigns), principal=principal)
     dispatcher = Dispatcher(server, caller, limits, worker or WorkerSettings())
-    older = _older(server, dispatcher, rules, session_controller or SealedSessions()) if legacy else None
+    older = _older(server, dispatcher, rules, session_controller) if legacy else None
     return Endpoint(server, dispatcher, rules, node, older)
 
 
@@ -248,7 +248,7 @@ def _rules(
 
 
 def _older(
-    server: Server[Any], dispatcher: Dispatcher, rules: ladder.Rules, controller: SessionController
+    server: Server[Any], dispatcher: Dispatcher, rules: ladder.Rules, controller: SessionController | None
 ) -> LegacyHttp:
     """Serve the 2025 revisions beside, with the same limits and by the same workers."""
     limits = dispatcher.limits
@@ -260,7 +260,8 @@ def _older(
     )
     desk = Desk(server, dispatcher.worker, dispatcher.count)
     context = dispatcher.caller.context
-    return LegacyHttp(desk, Sessions(controller), delivery, context, dispatcher.require_room, rules.header_limit)
+    sessions = Sessions(SealedSessions() if controller is None else controller)
+    return LegacyHttp(desk, sessions, delivery, context, dispatcher.require_room, rules.header_limit)
 
 
 async def _lifespan(receive: Receive, send: Send) -> None:

@@ -69,6 +69,10 @@ class SealedSessions(SessionController):
         self._most_ended = most_ended
         self._ended: OrderedDict[bytes, float] = OrderedDict()
 
+    def __len__(self) -> int:
+        """How many ended ids are remembered."""
+        return len(self._ended)
+
     async def create(self, client: Client, principal: str | None, scope: Any, /) -> str:
         """Seal the session."""
         del scope

@@ -92,7 +92,7 @@ class Shop:
         )
 
     def static(self) -> Any:
-        @resource("shop://hours", name="hours", title="Hours")
+        @resource("shop://hours", name="hours", title="Hours", icons=[ICON])
         async def hours() -> str:
             """When it is open."""
             return "always"
