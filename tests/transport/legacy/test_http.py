@@ -144,6 +144,15 @@ async def test_the_session_decides_over_a_served_header(place: Place, header: st
     assert text_of(reply.json).startswith(JUNE)
 
 
+@pytest.mark.parametrize("method", ["POST", "GET", "DELETE"])
+async def test_a_foreign_page_is_403_whatever_it_asks(place: Place, method: str) -> None:
+    client = await place.client()
+    headers = client.headers(origin="https://evil.example")
+    reply = await client.call(Call(message=PING, method=method, headers=headers))
+    assert (reply.status, reply.code) == (403, -32600)
+    assert (await client.post(PING)).status == 200
+
+
 async def test_a_modern_request_ignores_the_session(place: Place) -> None:
     client = await place.client()
     headers = {"mcp-session-id": client.session, "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/list"}
