@@ -22,7 +22,7 @@ from genmcp.testing import Call, Client, channel, connect
 from genmcp.units import show_bytes
 from tests.pages import ROOT, blocks_of, module_of, session, unknown_markers
 
-GUIDES = ["tools", "resources", "streaming", "conversations", "server", "serving", "testing", "schemas"]
+GUIDES = ["tools", "resources", "streaming", "conversations", "server", "serving", "testing", "schemas", "legacy"]
 PAGES = [f"docs/{name}.md" for name in GUIDES]
 PROGRAMS = sorted((ROOT / "tests" / "typing").glob("p?_*.py"))
 

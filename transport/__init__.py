@@ -13,6 +13,8 @@ Authors of handlers need only `genmcp`.
 from genmcp.settings import Settings, SettingsError
 from transport.endpoint import Endpoint, endpoint
 from transport.http import mount
+from transport.legacy.client import Client as SessionClient
+from transport.legacy.controller import MemorySessions, SealedSessions, SessionController
 from transport.lifespan import with_node
 from transport.listeners import ListenError
 from transport.run import run
@@ -24,7 +26,11 @@ __all__ = [
     "Caller",
     "Endpoint",
     "ListenError",
+    "MemorySessions",
+    "SealedSessions",
     "Serving",
+    "SessionClient",
+    "SessionController",
     "Settings",
     "SettingsError",
     "StdioError",

@@ -9,9 +9,12 @@ answer a question by a retry) is done here in the client's stead.
 | `revision` | what each revision has |
 | `client` | what a client said of itself when it opened the session |
 | `up`, `down`, `asking` | requests up; results, errors and notifications down; questions down and answers up |
+| `codec`, `forms`, `handshake` | how messages are written; forms for older clients; the answer to `initialize` |
 | `session`, `turn`, `listening` | one client's state; one request of it; its stream of changes |
+| `sink`, `attendance` | where messages go; what happens when nobody reads them |
 | `desk` | takes a session's messages, whatever carries them |
-| `controller`, `sessions`, `stream`, `carrier`, `store`, `http` | what only HTTP has |
+| `controller`, `sessions` | who keeps sessions; what of them is kept in this process |
+| `events`, `stream`, `store`, `carrier`, `http` | streams to come back to, and HTTP |
 
 Nothing above `controller` knows of HTTP: standard input and output use it as well.
 """
