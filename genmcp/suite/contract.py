@@ -116,7 +116,7 @@ def check_hint(cache: object, provider: str) -> None:
         ConfigurationError: It names the provider and what was expected.
     """
     match cache:
-        case ("public" | "private", int(ttl)) if ttl >= 0:
+        case ("public" | "private", int(ttl)) if type(ttl) is int and ttl >= 0:  # True is no number
             return
     raise ConfigurationError(
         f"{provider}: cache: expected ('public' or 'private', milliseconds), as in ('private', 0), got {cache!r}"

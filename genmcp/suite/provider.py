@@ -133,6 +133,7 @@ class Shelf(Generic[ProviderT]):
     def add_missing(self, providers: Iterable[ProviderT]) -> None:
         """Add an extension's providers behind those that are there; of two that own the same the first one stays."""
         for provider in providers:
+            check_hint(provider.cache, provider.label)
             provider._check()
             if provider._exact is not None:
                 if self._exact.setdefault(provider._exact, provider) is provider:

@@ -165,10 +165,21 @@ class PaginatedResult(Result, frozen=True, kw_only=True):
 
 
 class CacheableResult(Result, frozen=True, kw_only=True):
-    """A result that a client may keep for `ttl_ms` milliseconds, for itself or (`public`) for everybody."""
+    """A result that a client may keep for `ttl_ms` milliseconds, for itself or (`public`) for everybody.
+
+    Raises:
+        ValueError: A hint is none of these.
+    """
 
     ttl_ms: int = field(default_factory=_zero)
     cache_scope: CacheScope = field(default_factory=_private)
+
+    def __post_init__(self) -> None:
+        """Refuse at the author what no client could follow (K-02, K-03)."""
+        if type(self.ttl_ms) is not int or self.ttl_ms < 0:
+            raise ValueError(f"ttl_ms: expected a number of milliseconds, got {self.ttl_ms!r}")
+        if self.cache_scope not in ("public", "private"):
+            raise ValueError(f"cache_scope: expected 'public' or 'private', got {self.cache_scope!r}")
 
 
 class ListResult(CacheableResult, frozen=True, kw_only=True):

@@ -279,3 +279,11 @@ def test_annotations_that_mean_nothing_are_refused(hints: dict[str, Any]) -> Non
     with pytest.raises(ValueError, match=r"expected|isoformat"):
         mcp.Annotations(**hints)
     mcp.Annotations(audience=["user", "assistant"], priority=0, last_modified="2025-01-12T15:00:58Z")
+
+
+@pytest.mark.parametrize("hint", [{"ttl_ms": -1}, {"ttl_ms": 1.5}, {"ttl_ms": True}, {"cache_scope": "shared"}])
+def test_cache_hints_that_mean_nothing_are_refused(hint: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="expected"):
+        mcp.list_tools_result([], **hint)
+    with pytest.raises(ValueError, match="expected"):
+        mcp.read_resource_result("a:b", text="t", **hint)
