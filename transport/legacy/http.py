@@ -17,7 +17,7 @@ Errors of legacy requests have status 200: these clients drop the body of any ot
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeGuard
+from typing import Any
 
 import msgspec
 
@@ -30,6 +30,7 @@ from transport.headers import LAST_EVENT, SESSION, VERSION
 from transport.legacy.carrier import Carrier
 from transport.legacy.desk import Desk
 from transport.legacy.listening import Listening
+from transport.legacy.messages import INITIALIZE, is_response, members_of
 from transport.legacy.revision import REVISIONS
 from transport.legacy.session import Session
 from transport.legacy.sessions import Sessions
@@ -37,11 +38,6 @@ from transport.legacy.store import Store
 from transport.legacy.stream import Stream
 from transport.media import EVENT_STREAM
 from transport.refusal import Refusal
-
-INITIALIZE = "initialize"
-
-MOST_IN_BATCH = 100
-"""Messages of one array."""
 
 
 class Delivery(msgspec.Struct, frozen=True, kw_only=True):
@@ -141,7 +137,7 @@ class LegacyHttp:
         self, exchange: Exchange, session_id: str, session: Session, context: RequestContext, message: Any
     ) -> None:
         single = not isinstance(message, list)
-        messages = [message] if single else self._batch(session, message)
+        messages = [message] if single else members_of(message, session.client.revision)
         requests = []
         for each in messages:
             if is_response(each):
@@ -154,19 +150,6 @@ class LegacyHttp:
             await exchange.answer(202)
             return
         await self._requests(exchange, session_id, session, context, requests, batch=not single)
-
-    def _batch(self, session: Session, messages: list[Any]) -> list[Any]:
-        """Return the members of an array (O-38)."""
-        if not session.client.revision.batches:
-            raise InvalidRequest(f"The message must be one JSON object: {session.client.version} has no batches.")
-        if not 0 < len(messages) <= MOST_IN_BATCH:
-            raise InvalidRequest(f"A batch holds 1 to {MOST_IN_BATCH} messages.")
-        if any(isinstance(each, dict) and each.get("method") == INITIALIZE for each in messages):
-            raise InvalidRequest("initialize cannot be part of a batch.")
-        for each in messages:
-            if not is_response(each):
-                jsonrpc.check_message(each)  # all of it or nothing
-        return messages
 
     async def _requests(
         self,
@@ -301,11 +284,6 @@ LISTENING = "changes-"
 """How the names of streams of changes begin: one that is lost can be opened again."""
 
 
-def is_response(message: Any) -> TypeGuard[dict[str, Any]]:
-    """Say whether a message is a client's answer to a request of the server."""
-    return isinstance(message, dict) and "method" not in message and ("result" in message or "error" in message)
-
-
 def null_id(exchange: Exchange) -> bool:
     """Say whether the client's revision writes the id of an unreadable request as null, as far as headers tell."""
     version = exchange.headers.get(VERSION)
@@ -329,4 +307,4 @@ def _shown(error: McpError) -> McpError:
     return error
 
 
-__all__ = ["Delivery", "LegacyHttp", "is_response", "null_id"]
+__all__ = ["INITIALIZE", "Delivery", "LegacyHttp", "is_response", "null_id"]

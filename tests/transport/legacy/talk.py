@@ -63,10 +63,13 @@ class Reply:
         self.body = b""
         self.complete = False
         self.left = trio.Event()
+        self.reading = trio.Event()
+        self.reading.set()
         self._moved = trio.Event()
 
     async def take(self, message: dict[str, Any]) -> None:
         await trio.lowlevel.checkpoint()
+        await self.reading.wait()
         assert not self.complete, "an answer goes on after its end"
         if self.left.is_set():
             raise OSError("the client has left")

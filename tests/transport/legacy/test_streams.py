@@ -195,3 +195,29 @@ async def test_older_clients_keep_their_stream(place: Place, version: str, autoj
     client = await place.client(version)
     assert text_of(await client.tool("polled")) == "after all"
     assert place.shop.notes == ["not_wanted"]
+
+
+async def test_a_client_that_reads_slowly_holds_its_worker_back(autojump_clock: MockClock) -> None:
+    async with open_place(outbox=4, write_deadline=1000) as place:
+        client = await place.client()
+        message = rpc("tools/call", 1, name="work", arguments={"steps": 5000, "pause": 0}, _meta={"progressToken": 1})
+        async with client.posting(message) as call:
+            call.reading = trio.Event()  # it reads the head, and then nothing for a while
+            await trio.sleep(100)
+            assert place.shop.notes == []  # the tool waits
+            call.reading.set()
+            await call.until(lambda reply: reply.complete)
+    assert progress_of(call.messages) == list(range(1, 5001))
+
+
+async def test_a_client_that_never_reads_is_left_behind(autojump_clock: MockClock) -> None:
+    async with open_place(outbox=4, write_deadline=30) as place:
+        client = await place.client()
+        message = rpc("tools/call", 1, name="work", arguments={"steps": 5000, "pause": 0}, _meta={"progressToken": 1})
+        async with client.posting(message) as call:
+            await call.until(lambda reply: reply.messages)
+            call.reading = trio.Event()
+            await trio.sleep(100)
+            assert place.shop.notes == ["worked"]  # a disconnect cancels nothing
+            call.reading.set()
+    await place.quiet()
