@@ -70,7 +70,11 @@ class Turn:
         _, answer = self._codec.final(no_answer() if final is None else final)
         self._close()
         if self._announce_end and not isinstance(final, McpError):
-            params = mcp.CancelledNotificationParams(request_id=self._id, reason="The server ends the subscription")
+            params = mcp.CancelledNotificationParams(
+                request_id=self._id,
+                reason="The server ends the subscription",
+                meta={mcp.SUBSCRIPTION_ID_KEY: self._id},  # as every notification of it (S-07)
+            )
             self._writer.answer(jsonrpc.notification_bytes(mcp.CancelledNotification(params=params)))
         self._writer.answer(answer)
 
