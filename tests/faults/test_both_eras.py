@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -96,3 +98,19 @@ def test_a_stop_ends_streams_of_both_kinds(server: ServerProcess) -> None:
             "".join(held.iter_text())
     assert server.process.wait(timeout=15) == 0
     assert time.monotonic() - began < 12
+
+
+def test_any_process_with_the_key_serves_a_session() -> None:
+    secret = subprocess.run([sys.executable, "-m", "genmcp", "secret"], capture_output=True, text=True, check=True)
+    env = {"GENMCP_SECRET_KEY": secret.stdout.strip()}
+    with serving(EVERYTHING, env=env) as first, serving(EVERYTHING, env=env) as second, httpx.Client() as client:
+        headers = open_session(client, first.url)
+        for server in (second, first, second):
+            answer = client.post(server.url, json=call("test_simple_text"), headers=headers)
+            assert (answer.status_code, "result" in answer.json()) == (200, True)
+
+
+def test_another_key_makes_a_session_unknown() -> None:
+    with serving(EVERYTHING) as first, serving(EVERYTHING) as second, httpx.Client() as client:
+        headers = open_session(client, first.url)
+        assert client.post(second.url, json=call("test_simple_text"), headers=headers).status_code == 404
