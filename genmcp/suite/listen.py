@@ -8,10 +8,12 @@ again before each delivery, since the timing of an update would tell.
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Any
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, cast
 
 from actors import Exit
+from genmcp.callbacks import named
 from genmcp.channel import Channel
 from genmcp.errors import CallbackReturnError, InvalidParams
 from genmcp.mcp import v2607 as mcp
@@ -52,7 +54,7 @@ class ListenStream:
 
     async def acknowledge(self) -> None:
         """Say what is honoured; the first notification of the stream (S-03)."""
-        declared = self._handler.subscription_capabilities(self._channel)
+        declared = capabilities_of(self._handler, self._channel)
         self._acknowledged = await narrowed(self._requested, self._honored, declared, self._channel, self._may_read)
         params = mcp.SubscriptionsAcknowledgedNotificationParams(notifications=self._acknowledged)
         await self._channel.backstage.release(
@@ -61,14 +63,15 @@ class ListenStream:
 
     async def handle_message(self, message: object, channel: Channel) -> Result | Stream[Any]:
         """Give the handler one message; a `Stop` ends the stream with its result."""
-        outcome = await self._handler.handle_message(message, channel, self._state)
+        with _calling(self._handler, "handle_message") as name:
+            outcome: object = await self._handler.handle_message(message, channel, self._state)
         match outcome:
             case Stream(state=state):
                 self._state = state
                 return Stream(self)
             case Stop(reason=reason):
                 return Result(channel.backstage.listen_result(), exit_reason(reason))
-        raise CallbackReturnError(f"{type(self._handler).__name__}.handle_message", outcome, "Stream or Stop")
+        raise CallbackReturnError(name, outcome, "Stream or Stop")
 
     async def handle_close(self, channel: Channel) -> None:
         """Let the handler leave its source of events."""
@@ -114,16 +117,34 @@ async def listen(
     requested = request.params.notifications
     _require_few(requested.resource_subscriptions or ())
     channel.backstage.hold()
-    outcome = await handler.subscribe(requested, channel)
+    with _calling(handler, "subscribe") as name:
+        outcome: object = await handler.subscribe(requested, channel)
     if isinstance(outcome, Stop):
         channel.backstage.end(refusal(outcome.reason))
         raise Exit(exit_reason(outcome.reason))
-    if not isinstance(outcome, Stream):
-        raise CallbackReturnError(f"{type(handler).__name__}.subscribe", outcome, "Stream or Stop")
+    if not isinstance(outcome, Stream) or not isinstance(outcome.honored, mcp.SubscriptionFilter | None):
+        raise CallbackReturnError(name, outcome, "Stream or Stop; what a Stream honours is a SubscriptionFilter")
     stream = ListenStream(handler, outcome, requested, channel, may_read)
     # not here: a client that leaves during it must find the handler's state where `handle_close` gets it
     channel.backstage.when_open(stream.acknowledge)
     return stream
+
+
+def capabilities_of(handler: SubscriptionHandler[Any], channel: Channel) -> SubscriptionCapabilities:
+    """Return what a handler declares.
+
+    Raises:
+        CallbackReturnError: It is no mapping.
+    """
+    with _calling(handler, "subscription_capabilities") as name:
+        declared: object = handler.subscription_capabilities(channel)
+    if not isinstance(declared, Mapping):
+        raise CallbackReturnError(name, declared, "a dict of SubscriptionCapabilities")
+    return cast("SubscriptionCapabilities", declared)
+
+
+def _calling(handler: SubscriptionHandler[Any], callback: str) -> AbstractContextManager[str]:
+    return named(f"{type(handler).__name__}.{callback}")
 
 
 def _require_few(uris: Sequence[str]) -> None:

@@ -32,7 +32,7 @@ from genmcp.suite.function_prompt import FunctionPrompt
 from genmcp.suite.function_resource import FunctionResource
 from genmcp.suite.function_tool import FunctionTool
 from genmcp.suite.identity import Identity
-from genmcp.suite.listen import listen
+from genmcp.suite.listen import capabilities_of, listen
 from genmcp.suite.options import as_children, as_extensions, as_handler, as_lifespan, as_page_size
 from genmcp.suite.prompt import PromptRepo
 from genmcp.suite.providers import Offers, Providers
@@ -293,7 +293,7 @@ class Suite(Server["Owner | None"]):
             case mcp.DiscoverRequest():
                 told = SubscriptionCapabilities()
                 if self._subscriptions is not None:
-                    told = self._subscriptions.subscription_capabilities(channel)
+                    told = capabilities_of(self._subscriptions, channel)
                 return Result(self.identity.discover(await self._providers.capabilities(told, channel)))
         answer = await self._providers.answer(request, channel)
         return answer if answer is not None else Error(MethodNotFound(request.method))

@@ -43,7 +43,7 @@ from genmcp.callbacks import check_callbacks
 from genmcp.channel import Channel
 from genmcp.errors import ConfigurationError
 from genmcp.mcp import v2607 as mcp
-from genmcp.schema import schema_for
+from genmcp.schema import SchemaError, schema_for
 from genmcp.server import Error, InputRequired, Result, StateT, Stop, Stream
 from genmcp.suite.contract import NO_ARGUMENTS, CacheHint, ToolContract, check_hint, check_timeout
 
@@ -131,7 +131,7 @@ class Tool(Generic[ArgsT, StateT]):
         arguments = argument_type(type(self))
         schema = self.input_schema
         if schema is None:
-            schema = NO_ARGUMENTS if arguments is None else schema_for(arguments, arguments=True)
+            schema = NO_ARGUMENTS if arguments is None else _schema_of(arguments, label)
         return ToolContract(self._describe(schema, self.output_schema), arguments=arguments, provider=label)
 
     def _documentation(self) -> str | None:
@@ -177,3 +177,10 @@ def argument_type(cls: type[Any]) -> type[Any] | None:
             first = get_args(base)[0]
             return None if isinstance(first, typing.TypeVar) or get_origin(first) is dict or first is dict else first
     return None
+
+
+def _schema_of(arguments: type[Any], label: str) -> dict[str, Any]:
+    try:
+        return schema_for(arguments, arguments=True)
+    except SchemaError as error:
+        raise ConfigurationError(f"{label}: arguments: {error}") from None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from actors.exits import lone_leaf
+from genmcp.callbacks import named
 from genmcp.channel import Channel
 from genmcp.errors import CallbackReturnError, ToolError
 from genmcp.mcp import v2607 as mcp
@@ -28,7 +29,7 @@ class ToolStream:
         try:
             outcome = await self._tool.handle_message(message, channel, self._state)
         except Exception as error:
-            return failed(error)
+            return failed(error, self._tool, "handle_message")
         return outcome if isinstance(outcome, Stop) else outcome_of(self._tool, "handle_message", outcome, channel)
 
     async def handle_close(self, channel: Channel) -> None:
@@ -51,16 +52,17 @@ async def call_tool(
             raise CallbackReturnError(name, checked, "the CallToolRequest, checked")
         outcome = await tool.call(checked, channel)
     except Exception as error:
-        return failed(error)
+        return failed(error, tool, "call")
     return outcome_of(tool, "call", outcome, channel)
 
 
-def failed(error: Exception) -> Result:
+def failed(error: Exception, tool: Tool[Any, Any], callback: str) -> Result:
     """Return the result that shows a `ToolError` to the model, also one from a tool's own nursery; raise all else."""
     leaf = lone_leaf(error)
     if isinstance(leaf, ToolError):
         return Result(mcp.call_tool_result(error=str(leaf) or type(leaf).__name__))
-    raise error
+    with named(f"{type(tool).__name__}.{callback} of tool {tool.name!r}"):
+        raise error
 
 
 def outcome_of(
