@@ -26,7 +26,7 @@ from genmcp.server import Server
 from transport.door import Door
 from transport.http import Front
 
-__all__ = ["ALARM", "BOUND", "Rooms", "end_node", "stop_in_order"]
+__all__ = ["ALARM", "BOUND", "Rooms", "end_node", "stop_in_order", "workers_of"]
 
 LOG = logging.getLogger("genmcp")
 
@@ -67,8 +67,8 @@ class Rooms(msgspec.Struct, frozen=True):
         return not self.door.busy and next(self.workers(), None) is None
 
     def workers(self) -> Iterator[ActorInfo]:
-        """Return the actors that answer requests; children of a Suite and what it spawned are not among them."""
-        return (info for info in self.node.snapshot() if info.label.partition(" ")[0] in WORKERS)
+        """See `workers_of`."""
+        return workers_of(self.node)
 
     def stop(self, workers: Iterable[ActorInfo]) -> None:
         """Stop workers; each tells its client."""
@@ -80,6 +80,11 @@ class Rooms(msgspec.Struct, frozen=True):
         # A stop is rare; an event instead would be paid for by every request.
         while not self.quiet:  # noqa: ASYNC110  (see above)
             await trio.sleep(POLL)
+
+
+def workers_of(node: Node) -> Iterator[ActorInfo]:
+    """Return the actors that answer requests; children of a Suite and what it spawned are not among them."""
+    return (info for info in node.snapshot() if info.label.partition(" ")[0] in WORKERS)
 
 
 async def end_node(node: Node, deadline: float) -> None:

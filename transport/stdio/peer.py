@@ -21,7 +21,7 @@ import msgspec
 import trio
 from msgspec import UNSET
 
-from actors import Node, Pid, Shutdown, StoppedError
+from actors import Node, Pid, StoppedError
 from genmcp.mcp import InternalError, InvalidParams, InvalidRequest, McpError, MethodNotFound, ParseError, jsonrpc
 from genmcp.mcp import v2607 as mcp
 from genmcp.server import Server
@@ -36,10 +36,9 @@ from transport.stdio.older import PING, LegacyRequest, LineSink, OlderClient
 from transport.stdio.seldom import Seldom
 from transport.stdio.turn import Turn
 from transport.stdio.writer import Writer
+from transport.stopping import STOPPING, workers_of
 
 LOG = logging.getLogger("genmcp")
-
-STOPPING = Shutdown("shutdown")
 
 
 class Rules(msgspec.Struct, frozen=True, kw_only=True):
@@ -113,9 +112,9 @@ class Peer:
         return not self._taking and all(running.subscription for running in self._running.values())
 
     @property
-    def workers(self) -> int:
-        """How many workers live."""
-        return len(self._live)
+    def ended(self) -> bool:
+        """Whether no worker is left."""
+        return next(workers_of(self._server.node), None) is None
 
     def refuse(self) -> None:
         """Take no new requests: the server stops. Subscriptions end with their result (S-09)."""
@@ -127,8 +126,8 @@ class Peer:
 
     def stop(self) -> None:
         """Stop every worker; each tells its client why."""
-        for pid in tuple(self._live):
-            self._server.registry.stop(pid, STOPPING)
+        for worker in tuple(workers_of(self._server.node)):
+            self._server.registry.stop(worker.pid, STOPPING)
 
     def leave(self, *, stalled: bool = False) -> None:
         """Stop everything: the client is gone. Nothing more is sent."""

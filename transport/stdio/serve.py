@@ -127,7 +127,7 @@ class StdioServing:
         else:
             self._peer.leave(stalled=self._writer.stalled)
         with trio.move_on_after(NOTICE):
-            await _until(lambda: not self._peer.workers)
+            await _until(lambda: self._peer.ended)
         self._peer.stop()
         await self._flush()
 
