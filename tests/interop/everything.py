@@ -17,6 +17,7 @@ import trio
 from genmcp import (
     Accepted,
     Channel,
+    InvalidParams,
     Page,
     ResourceNotFound,
     ResourceRepo,
@@ -435,7 +436,10 @@ async def test_prompt_with_embedded_resource(resourceUri: str) -> mcp.GetPromptR
     Args:
         resourceUri: The resource to embed.
     """
-    embedded = mcp.resource(resourceUri, text="Embedded resource content for testing.", mime_type="text/plain")
+    try:
+        embedded = mcp.resource(resourceUri, text="Embedded resource content for testing.", mime_type="text/plain")
+    except ValueError as error:  # what the client gave is no URI
+        raise InvalidParams(str(error)) from None
     return mcp.get_prompt_result(mcp.user(embedded), mcp.user("Please process the embedded resource above."))
 
 
