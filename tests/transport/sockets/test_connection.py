@@ -313,7 +313,7 @@ async def test_a_fault_of_a_connection_ends_that_connection_only(
     await other.send(request("/echo"))
     await other.until(b"got 2")
     with monkeypatch.context() as patch:
-        patch.setattr("transport.http1.Http1._create_stream", None)
+        patch.setattr("transport.http1.Http1._open", None)
         await broken.send(request("/echo"))
         with pytest.raises((trio.BrokenResourceError, EOFError)):
             await broken.until(b"HTTP/1.1")

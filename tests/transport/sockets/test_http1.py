@@ -158,6 +158,21 @@ async def test_pipelined_requests_are_answered_in_order(host: Host) -> None:
     assert answers.index(b"answer") < answers.index(b"got 3")
 
 
+@pytest.mark.parametrize("path", ["/wait", "/stream"])
+async def test_a_request_that_comes_while_another_runs_is_answered_after_it(host: Host, path: str) -> None:
+    await host.open()
+    client = await host.client()
+    visit = host.book.visit("first")
+    await client.send(request(path + "?first"))
+    await visit.begun.wait()
+    for part in (request("/echo")[:20], request("/echo")[20:]):
+        await client.send(part)
+        await trio.sleep(0.05)
+    visit.release.set()
+    answers = await client.until(b"got 2")
+    assert answers.index(b"answer") < answers.index(b"got 2")
+
+
 async def test_megabytes_behind_a_request_are_answered_in_order(host: Host) -> None:
     await host.open()
     client = await host.client()
