@@ -180,7 +180,7 @@ async def serve_stdio(
     announce_end: bool = False,
     ends: Callable[[float], None] = lambda seconds: None,
     task_status: trio.TaskStatus[StdioServing] = trio.TASK_STATUS_IGNORED,
-) -> StdioServing:
+) -> None:
     """Serve one client over a pair of streams until it is gone, or until `StdioServing.stop` is called.
 
     Args:
@@ -193,10 +193,7 @@ async def serve_stdio(
         announce_end: Whether `notifications/cancelled` goes before the result of a subscription that the server ends,
             as one page of the specification asks; clients do well without it (DIS-01).
         ends: Called when the end begins, with the seconds after which it is over if nothing hangs.
-        task_status: Gets the `StdioServing` once messages are read.
-
-    Returns:
-        What was served; its `ending` says what ended it.
+        task_status: Gets the `StdioServing` before messages are read; its `ending` says in the end what ended it.
 
     Cancellation ends it at once: workers get their clean-up. The streams are not closed.
 
@@ -224,4 +221,3 @@ async def serve_stdio(
                 server.conversations.expire_all("shutdown")
                 nursery.cancel_scope.cancel()
                 await end_node(node, ending.deadline)
-    return serving
