@@ -72,7 +72,7 @@ class Talk:
         assert answer.get("id") == message["id"], answer
         return answer
 
-    async def silence(self) -> None:
+    async def expect_silence(self) -> None:
         """See that nothing comes while time passes."""
         with trio.move_on_after(60):
             raise AssertionError(f"heard {await self.hear()}")

@@ -130,7 +130,7 @@ async def test_cancelled_old_request_is_never_heard_of_again(talk: Talk, shop: S
     await talk.say(old_call("sleep", {"seconds": 5}))
     await trio.sleep(1)
     await talk.say(note("notifications/cancelled", {"requestId": 1, "reason": "enough"}))
-    await talk.silence()
+    await talk.expect_silence()
     assert shop.notes == ["asleep", "cancelled"]
     assert (await talk.ask(old_call("add", {"a": 1, "b": 2})))["result"]
 
@@ -158,13 +158,13 @@ async def test_cancelled_request_withdraws_its_question(talk: Talk, autojump_clo
     assert withdrawn["method"] == "notifications/cancelled"
     assert withdrawn["params"]["requestId"] == question["id"]
     await talk.say({"jsonrpc": "2.0", "id": question["id"], "result": {"action": "decline"}})
-    await talk.silence()
+    await talk.expect_silence()
 
 
 async def test_answer_that_nobody_waits_for_is_ignored(talk: Talk, autojump_clock: MockClock) -> None:
     await shake_hands(talk)
     await talk.say({"jsonrpc": "2.0", "id": "made up", "result": {}}, {"jsonrpc": "2.0", "id": 4, "error": {}})
-    await talk.silence()
+    await talk.expect_silence()
 
 
 async def test_question_to_a_client_without_forms_is_refused(talk: Talk, autojump_clock: MockClock) -> None:
@@ -188,13 +188,13 @@ async def test_only_subscribed_resources_are_told(talk: Talk, shop: Shop, autoju
     await shake_hands(talk)
     await trio.sleep(1)
     shop.suite.resource_updated("test://note")
-    await talk.silence()
+    await talk.expect_silence()
     assert (await talk.ask(old("resources/subscribe", {"uri": "test://note"})))["result"] == {}
     shop.suite.resource_updated("test://note")
     assert (await talk.hear())["params"] == {"uri": "test://note"}
     assert (await talk.ask(old("resources/unsubscribe", {"uri": "test://note"})))["result"] == {}
     shop.suite.resource_updated("test://note")
-    await talk.silence()
+    await talk.expect_silence()
 
 
 async def test_subscription_right_behind_the_handshake_counts(
@@ -334,8 +334,9 @@ async def test_server_busy_with_the_handshake_sees_the_end(autojump_clock: MockC
         await talk.say(old("initialize", params))
         await trio.sleep(1)
         await talk.out.aclose()
-        with trio.fail_after(1):
+        with trio.move_on_after(1):
             await talk.ended.wait()
+        assert talk.ended.is_set()
 
 
 async def test_old_and_new_talk_in_a_crowd(autojump_clock: MockClock) -> None:

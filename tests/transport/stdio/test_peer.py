@@ -184,7 +184,7 @@ async def test_crash_of_a_tool_ends_one_request(
 @pytest.mark.parametrize("method", ["notifications/initialized", "notifications/unheard/of", "notifications/progress"])
 async def test_other_notifications_are_ignored(talk: Talk, autojump_clock: MockClock, method: str) -> None:
     await talk.say({"jsonrpc": "2.0", "method": method})
-    await talk.silence()
+    await talk.expect_silence()
 
 
 async def test_cancelled_request_is_never_heard_of_again(
@@ -194,7 +194,7 @@ async def test_cancelled_request_is_never_heard_of_again(
     await talk.say(call("sleep", {"seconds": 5}, id="slow"))
     await trio.sleep(1)
     await talk.say(cancelled("slow", reason="nobody needs it"))
-    await talk.silence()
+    await talk.expect_silence()
     assert shop.notes == ["asleep", "cancelled"]
     assert "'slow' is cancelled: nobody needs it" in caplog.text
 
@@ -203,19 +203,19 @@ async def test_cancelled_stream_closes_its_handler(talk: Talk, autojump_clock: M
     await talk.say(call("held", id=1))
     await trio.sleep(1)
     await talk.say(cancelled(1))
-    await talk.silence()
+    await talk.expect_silence()
     assert shop.notes == ["held", "closed: client_gone"]
 
 
 async def test_cancelled_at_once_is_not_answered(talk: Talk, autojump_clock: MockClock) -> None:
     await talk.say(call("sleep", {"seconds": 5}, id=1), cancelled(1))
-    await talk.silence()
+    await talk.expect_silence()
 
 
 async def test_id_of_a_cancelled_request_is_free(talk: Talk, autojump_clock: MockClock) -> None:
     await talk.say(call("sleep", {"seconds": 5}, id=1), cancelled(1), call("add", {"a": 1, "b": 2}, id=1))
     assert (await talk.hear())["result"]["structuredContent"] == 3.0
-    await talk.silence()
+    await talk.expect_silence()
 
 
 @pytest.mark.parametrize(
@@ -245,7 +245,7 @@ async def test_cancellation_that_names_nothing_is_ignored(
 async def test_cancellation_of_a_finished_request_is_ignored(talk: Talk, autojump_clock: MockClock) -> None:
     assert (await talk.ask(call("add", {"a": 1, "b": 2}, id=1)))["result"]
     await talk.say(cancelled(1))
-    await talk.silence()
+    await talk.expect_silence()
 
 
 # -- events
@@ -282,7 +282,7 @@ async def test_subscription_is_acknowledged_first_and_tagged(talk: Talk, autojum
     shop.suite.resource_updated("test://note")
     heard = await talk.hear()
     assert heard["params"] == {"uri": "test://note", "_meta": {SUBSCRIPTION: 5}}
-    await talk.silence()
+    await talk.expect_silence()
 
 
 async def test_cancelled_subscription_hears_nothing_more(talk: Talk, autojump_clock: MockClock, shop: Shop) -> None:
@@ -293,7 +293,7 @@ async def test_cancelled_subscription_hears_nothing_more(talk: Talk, autojump_cl
     await trio.sleep(1)
     shop.suite.tools_changed()
     assert (await talk.hear())["params"]["_meta"] == {SUBSCRIPTION: "b"}
-    await talk.silence()
+    await talk.expect_silence()
 
 
 @pytest.mark.parametrize("announce", [False, True])
