@@ -71,6 +71,47 @@ def test_no_changed_byte_is_accepted(place: int, bits: int) -> None:
         RING.open("cursor", base64.urlsafe_b64encode(bytes(raw)).rstrip(b"=").decode())
 
 
+def test_no_flipped_bit_of_any_byte_is_accepted() -> None:
+    raw = base64.urlsafe_b64decode(TOKEN + "=" * (-len(TOKEN) % 4))
+    for bit in range(8 * len(raw)):
+        changed = bytearray(raw)
+        changed[bit // 8] ^= 1 << bit % 8
+        with pytest.raises(TokenInvalid):
+            RING.open("cursor", base64.urlsafe_b64encode(bytes(changed)).rstrip(b"=").decode())
+
+
+def test_no_second_spelling_is_accepted() -> None:
+    alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_+/="
+    for place in range(len(TOKEN)):
+        for letter in set(alphabet) - {TOKEN[place]}:  # the last letter has bits that mean nothing
+            with pytest.raises(TokenInvalid):
+                RING.open("cursor", TOKEN[:place] + letter + TOKEN[place + 1 :])
+
+
+@given(
+    value=JSON,
+    purpose=st.text(max_size=8),
+    principal=st.none() | st.text(max_size=8),
+    cut=st.floats(0, 1),
+    end=st.floats(0, 1),
+)
+def test_no_edited_token_of_anything_is_accepted(
+    value: Any, purpose: str, principal: str | None, cut: float, end: float
+) -> None:
+    token, other = (RING.seal(purpose, value, principal=principal) for _ in range(2))
+    begin, stop = (int(share * len(token)) for share in sorted((cut, end)))
+    edited = {
+        token[:begin] + other[begin:],  # spliced with another genuine one
+        token[:begin] + token[stop:],  # shortened
+        token[:stop] + token[begin:],  # lengthened
+        token[stop:] + token[:stop],  # turned
+        token[:begin] + token[begin:stop][::-1] + token[stop:],
+    }
+    for changed in edited - {token, other}:
+        with pytest.raises(TokenInvalid):
+            RING.open(purpose, changed, principal)
+
+
 @given(text=st.text())
 def test_foreign_text_is_invalid_not_a_crash(text: str) -> None:
     with pytest.raises(TokenInvalid):

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from genmcp import (
@@ -266,6 +266,70 @@ async def test_repositories_follow_one_another_without_mixing() -> None:
     made = [Numbers("a://", [[1, 2], [], [3]]), make_resource(0), Numbers("b://", [[]]), Numbers("c://", [[], [4]])]
     async with connect(Suite(server_name="s", server_version="1", resources=made)) as client:
         assert await names(client, "resources/list", "resources") == [["resource0"], ["1", "2"], ["3"], ["4"]]
+
+
+class Named(PromptRepo):
+    """Prompts in the pages that it was made with."""
+
+    def __init__(self, prefix: str, pages: Pages) -> None:
+        self.prefix = prefix
+        self.pages = pages
+
+    async def list(self, cursor: str | None, channel: Channel, /) -> Page[mcp.Prompt]:
+        place = 0 if cursor is None else len(cursor) + 1
+        items = [mcp.Prompt(f"{self.prefix}{number}") for number in self.pages[place]]
+        return Page(items, "x" * place if place + 1 < len(self.pages) else None)
+
+
+@given(
+    repositories=st.lists(PAGES, max_size=3),
+    added=st.lists(PAGES, max_size=2),
+    decorated=st.integers(0, 5),
+    size=st.none() | st.integers(1, 3),
+)
+@settings(max_examples=40)
+async def test_every_item_of_a_suite_is_visited_once(
+    repositories: list[Pages], added: list[Pages], decorated: int, size: int | None
+) -> None:
+    class More(Extension):
+        async def resources(self, channel: Channel, /) -> Sequence[ResourceRepo]:
+            return [Numbers(f"more{number}://", pages) for number, pages in enumerate(added)]
+
+        async def prompts(self, channel: Channel, /) -> Sequence[PromptRepo]:
+            return [Named(f"more{number}-", pages) for number, pages in enumerate(added)]
+
+        async def tools(self, channel: Channel, /) -> Sequence[Any]:
+            return [make_tool(number) for number in range(decorated, decorated + len(added))]
+
+    numbers = range(decorated)
+    made = Suite(
+        server_name="s",
+        server_version="1",
+        page_size=size,
+        tools=[make_tool(number) for number in numbers],
+        prompts=[*(Named(f"r{n}-", pages) for n, pages in enumerate(repositories)), *map(make_prompt, numbers)],
+        resources=[
+            *(Numbers(f"r{n}://", pages) for n, pages in enumerate(repositories)),
+            *map(make_resource, numbers),
+            *map(make_template, numbers),
+        ],
+        extensions=[More],
+    )
+    pages = repositories + added
+    prefixes = [f"r{n}-" for n in range(len(repositories))] + [f"more{n}-" for n in range(len(added))]
+    listed = [str(number) for repository in pages for page in repository for number in page]
+    expected = {
+        "tools/list": [f"tool{number}" for number in range(decorated + len(added))],
+        "resources/list": [f"resource{number}" for number in numbers] + listed,
+        "resources/templates/list": [f"template{number}" for number in numbers],
+        "prompts/list": [f"prompt{number}" for number in numbers]
+        + [f"{prefix}{n}" for prefix, own in zip(prefixes, pages, strict=True) for page in own for n in page],
+    }
+    async with connect(made) as client:
+        for method, member, _ in LISTS:
+            found = await names(client, method, member)
+            assert [name for page in found for name in page] == expected[method]
+            assert all(found[:-1])  # only the last page may be empty
 
 
 async def test_varying_extension_makes_a_list_private() -> None:

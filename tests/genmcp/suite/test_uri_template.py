@@ -261,6 +261,46 @@ def test_match_is_found_exactly_where_one_exists(parts: list[str], data: st.Data
     assert (made.match(uri) is not None) == (re.fullmatch(pattern, uri) is not None)
 
 
+ANY_VALUE = st.text("ab/-.~%é ☃", min_size=1, max_size=5).filter(lambda text: not re.search("%[0-9A-Fa-f]{2}", text))
+
+
+LOOSE_PARTS = ["-", "/", "a", ".", "{}", "{+}", "{.}", "{/}", "{;}", "{?}", "{#}"]
+
+
+@st.composite
+def loose_cases(draw: st.DrawFn) -> tuple[str, dict[str, str]]:
+    """Any row of texts and expressions, and values that may hold the texts, so that several matches may exist."""
+    template, values = "t:", dict[str, str]()
+    for number, part in enumerate(draw(st.lists(st.sampled_from(LOOSE_PARTS), max_size=6))):
+        if not part.startswith("{"):
+            template += part
+            continue
+        names = [f"v{number}", f"w{number}"][: draw(st.integers(1, 2))]
+        template += part[:-1] + ",".join(names) + "}"
+        if part in ("{}", "{+}", "{#}"):  # between commas all are there; of a fragment none may be
+            given = names if part != "{#}" or draw(st.booleans()) else []
+        else:
+            given = [name for name in names if draw(st.booleans())]
+        values |= {name: draw(ANY_VALUE) for name in given}
+    return template, values
+
+
+@given(case=loose_cases())
+def test_every_expansion_matches_and_means_itself(case: tuple[str, dict[str, str]]) -> None:
+    template, values = case
+    try:
+        made = UriTemplate(template)
+    except ConfigurationError:
+        return  # nothing would tell its values apart
+    uri = made.expand(values)
+    found = made.match(uri)
+    assert found is not None
+    if "+" not in template and "#" not in template:
+        assert made.expand(found) == uri  # whichever values were found, they stand for this URI
+    if not any(re.search("%[0-9A-Fa-f]{2}", value) for value in found.values()):  # which {+x} takes for encoded
+        assert made.match(made.expand(found)) == found
+
+
 @given(uri=st.text(max_size=20))
 def test_any_text_is_matched_without_a_crash(uri: str) -> None:
     found = UriTemplate("{+all}{?q}").match(uri)
