@@ -17,7 +17,7 @@ import pytest
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 CHECKLIST = ROOT / ".." / "shared" / "spec" / "server-requirements.md"
-SECTIONS = "HVBMDTLXORPCGKIS"
+SECTIONS = "HVBMDTLXORPCGKISQ"
 OBLIGING = ("MUST", "MUST NOT", "SHOULD", "SHOULD NOT", "REQ", "MUST (client)", "MUST NOT (client)")
 
 
