@@ -90,7 +90,7 @@ class Asking:
         `Accepted` says only that they agreed to open it, not what came of it (I-26).
 
         Raises:
-            ValueError: Not an `https:` URL, nor an `http:` one on this machine.
+            ValueError: Not an `https:` URL, nor an `http:` one on this machine; or it holds a name or password (I-28).
         """
         return await self._one(questions.page(message, url), key, once, single_use)
 
@@ -114,7 +114,8 @@ class Asking:
         """Ask the client's model (I-37); a text is one message of the user's. Deprecated by the protocol, and served.
 
         Raises:
-            ValueError: `include_context` asks for the context of servers.
+            ValueError: `include_context` asks for the context of servers, or calls of tools and their results do not
+                follow one another (I-38).
         """
         if isinstance(messages, str):
             messages = [mcp.SamplingMessage(role="user", content=mcp.text(messages))]
