@@ -59,7 +59,7 @@ def malformed(call: Call) -> None:
 
 LADDER: list[tuple[str, int, int, Fault]] = [
     ("host", 421, -32600, header(host="evil.example")),
-    ("origin", 403, -32600, header(origin="https://evil.example")),
+    ("origin", 403, -32600, header(origin="https://page.example")),  # no page of the host above: it would be its own
     ("path", 404, -32600, attribute(path="/other")),
     ("http method", 405, -32600, attribute(method="PUT")),
     ("header size", 431, -32600, header(cookie="x" * 70_000)),
