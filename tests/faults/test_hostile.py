@@ -76,6 +76,7 @@ async def test_two_thousand_silent_connections_hold_nobody_up(strict: Watched) -
     before = await idle_census(strict)
     for _ in range(2000):
         await strict.dial()
+    await (await strict.dial()).tool("echo", {"value": 0})  # answered when the crowd before it has been let in
     await assert_quick(strict)
     assert await idle_census(strict) == before
 

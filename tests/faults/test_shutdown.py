@@ -110,8 +110,8 @@ async def test_stop_ends_everything_in_order_and_in_time() -> None:
         await trio.sleep(0.2)
         code, took = await stop_and_read(server, [*streams, *short, *long, *idle])
 
-    assert code == 0
-    assert GRACE <= took < GRACE + 1
+    assert code == 0  # its own alarm, 0.9 s after the grace period, did not have to end it
+    assert GRACE <= took < GRACE + 2  # as seen by a test that a busy machine may keep waiting
     assert "Traceback" not in "".join(server.lines)
     for client in streams:
         assert b'"code":-32603' in client.received
