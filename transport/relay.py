@@ -185,7 +185,8 @@ class Relay:
         except (ClientLeftError, OSError):
             pass  # OSError is ASGI's way to say that nobody reads; the worker is told below
         finally:
-            self._leave(self._how())
+            if not self._closed:
+                self._leave(self._how())
 
     async def _decided(self, receive: Receive) -> None:
         """Wait for the first thing that decides the form of the answer."""
