@@ -2,9 +2,11 @@
 
 import logging
 from collections.abc import AsyncIterator
+from functools import partial
 
 import pytest
 import trio
+from hypercorn.config import Config
 
 from genmcp.address import Address
 from genmcp.settings import Settings
@@ -75,3 +77,13 @@ def test_limits_of_hypercorn_follow_the_settings() -> None:
 @pytest.mark.parametrize(("files", "connections"), [(None, None), (60, 45), (1024, 896), (20_000, 19_872)])
 def test_some_descriptors_are_kept_for_files(files: int | None, connections: int | None) -> None:
     assert connection_limit(files) == connections
+
+
+def test_date_is_written_again_when_the_second_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    config = hypercorn_config(Settings())
+    for second in (1_700_000_000.0, 1_700_000_000.9, 1_700_000_001.0):
+        for module in ("transport.door", "hypercorn.config"):
+            monkeypatch.setattr(f"{module}.time", partial(float, second))
+        headers = config.response_headers("h11")
+        assert headers == Config().response_headers("h11")[:1]  # without the name of the server
+        headers.append((b"x-own", b"a"))  # the caller's list is its own
