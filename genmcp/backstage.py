@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import trio
 
 from actors import Actor, Shutdown, Timer
-from genmcp.endings import CLOSED, GONE, REPLY, CloseReason, stopped
+from genmcp.endings import CLOSED, GONE, REPLY, CloseReason, close_reason, stopped
 from genmcp.errors import ChannelClosedError
 from genmcp.limits import HeaderCheck, WorkerSettings
 from genmcp.mcp import McpError, check_own_code
@@ -260,6 +260,13 @@ class Backstage:
         """Note what ended the request from outside; the first reason stands."""
         if self.close_reason is None:
             self.close_reason = reason
+
+    def ending(self) -> CloseReason | None:
+        """Say what ends the request, also while its handler still unwinds from a stop that the worker notes after."""
+        asked = None if self.answered or self.actor is None else self.actor.exit_asked
+        if self.close_reason is not None or asked is None:
+            return self.close_reason
+        return close_reason(asked, node_stops=self.worker.node.stopping)
 
     def end(self, final: mcp.ServerResult | McpError | None) -> None:
         """Hand over the last event; a worker that only waits for messages has nothing left to do then.

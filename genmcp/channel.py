@@ -80,8 +80,8 @@ class Channel(Asking):
 
     @property
     def close_reason(self) -> CloseReason | None:
-        """What ended the request, once something other than a return did; else None."""
-        return self.backstage.close_reason
+        """What ended the request, once something other than a return did; else None. A `finally` can ask as well."""
+        return self.backstage.ending()
 
     @property
     def status(self) -> Literal["open", "suspended", "closed"]:

@@ -92,6 +92,23 @@ async def test_merged_progress_keeps_the_last_value_before_the_result(autojump_c
     assert len(values) < 20
 
 
+async def test_merged_progress_that_does_not_increase_is_not_wanted(autojump_clock: trio.abc.Clock) -> None:
+    sent: list[Sent] = []
+
+    @tool
+    async def repeats(channel: Channel) -> str:
+        """Reports twice what waits already."""
+        for progress, message in [(1, "sent"), (2, "first"), (2, "second")]:
+            sent.append(await channel.send_progress(progress, message=message))
+        return "done"
+
+    async with connect(suite_of(repeats), settings=WorkerSettings(progress_interval=1)) as client:
+        call = client.start_tool("repeats", progress_token=1)
+        await call.result()
+    assert sent == [Sent.SENT, Sent.SENT, Sent.NOT_WANTED]
+    assert [note.params.message for note in call.notifications] == ["sent", "first"]  # type: ignore[union-attr]  # all progress
+
+
 async def test_log_below_the_level_is_not_wanted() -> None:
     made = channel(log_level="warning")
     assert await made.send_log("info", "x") is Sent.NOT_WANTED

@@ -354,9 +354,14 @@ async def test_state_of_a_stream_reaches_handle_close(autojump_clock: trio.abc.C
 async def test_stop_from_outside_is_told_and_closes(
     reason: Shutdown, close_reason: str, text: str, mode: str, autojump_clock: trio.abc.Clock
 ) -> None:
+    seen: list[str | None] = []
+
     async def handler(channel: Channel) -> Result:
         await begin(mode, channel)
-        await trio.sleep_forever()
+        try:
+            await trio.sleep_forever()
+        finally:
+            seen.append(channel.close_reason)
 
     server = Probe(handler)
     async with connect(server) as client:
@@ -368,6 +373,7 @@ async def test_stop_from_outside_is_told_and_closes(
             await call.result()
         assert caught.value.code == -32603
         assert await ended(client, call, reasons) == reason
+    assert seen == [close_reason]
     assert server.closed == [(close_reason, "from init")]
 
 
