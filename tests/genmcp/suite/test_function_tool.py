@@ -208,6 +208,22 @@ async def test_default_timeout_of_the_server_applies(autojump_clock: trio.abc.Cl
             await client.call_tool("slow")
 
 
+@pytest.mark.parametrize(("own", "servers"), [(3, 1), (1, 3)])
+async def test_own_timeout_of_a_tool_comes_first(own: float, servers: float, autojump_clock: trio.abc.Clock) -> None:
+    @tool(timeout=own)
+    async def slow() -> str:
+        """Sleeps."""
+        await trio.sleep(2)
+        return "in time"
+
+    async with connect(suite_of(slow), settings=WorkerSettings(tool_timeout=servers)) as client:
+        if own > 2:
+            assert (await client.call_tool("slow")).content == [mcp.TextContent("in time")]
+        else:
+            with pytest.raises(McpError, match="1 s"):
+                await client.call_tool("slow")
+
+
 async def test_finish_lets_the_work_end_although_the_client_left(
     caplog: pytest.LogCaptureFixture, autojump_clock: trio.abc.Clock
 ) -> None:

@@ -216,8 +216,9 @@ async def test_message_that_nobody_handles_ends_the_worker(autojump_clock: trio.
     assert reasons == [actors.Shutdown("unexpected_message")]
 
 
+@pytest.mark.parametrize("wrap", [lambda result: result, Result], ids=["bare", "in a Result"])
 async def test_structured_content_that_its_schema_refuses_is_our_fault(
-    caplog: pytest.LogCaptureFixture, autojump_clock: trio.abc.Clock
+    wrap: Any, caplog: pytest.LogCaptureFixture, autojump_clock: trio.abc.Clock
 ) -> None:
     class Wrong(Tool):
         """Wrong."""
@@ -225,8 +226,9 @@ async def test_structured_content_that_its_schema_refuses_is_our_fault(
         name = "wrong"
         output_schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
 
-        async def call(self, request: mcp.CallToolRequest, channel: Channel, /) -> mcp.CallToolResult:
-            return mcp.call_tool_result(data={"n": "many"})
+        async def call(self, request: mcp.CallToolRequest, channel: Channel, /) -> mcp.CallToolResult | Result:
+            returned: mcp.CallToolResult | Result = wrap(mcp.call_tool_result(data={"n": "many"}))
+            return returned
 
     async with connect(suite(tools=[Wrong])) as client:
         with pytest.raises(McpError) as caught:
