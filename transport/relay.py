@@ -187,6 +187,7 @@ class Relay:
         finally:
             if not self._closed:
                 self._leave(self._how())
+            self._on_leaving = None  # which leads to the worker, and that back here
 
     async def _decided(self, receive: Receive) -> None:
         """Wait for the first thing that decides the form of the answer."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import random
 import re
+import weakref
 from typing import Any
 
 import msgspec
@@ -21,6 +23,21 @@ JSON = msgspec.json.encode
 
 
 # -- answers
+
+
+@pytest.mark.parametrize("name", ["add", "error", "progress"])
+async def test_a_request_that_has_ended_is_freed_without_the_collector(site: Site, name: str) -> None:
+    arguments = {"code": 1, "steps": 0, "a": 1}
+    await site.tool(name, arguments)
+    site.server.channels.clear()
+    gc.collect()
+    gc.disable()
+    try:
+        await site.tool(name, arguments)
+        left = weakref.ref(site.server.channels.pop())
+        assert left() is None
+    finally:
+        gc.enable()
 
 
 async def test_a_result_is_one_object_with_its_length(site: Site) -> None:
