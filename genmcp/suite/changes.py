@@ -11,7 +11,7 @@ are open.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 import trio
 
@@ -19,7 +19,7 @@ from actors import Registry
 from genmcp.channel import Channel
 from genmcp.mcp import v2607 as mcp
 from genmcp.server import Stop, Stream
-from genmcp.suite.listen import MayRead, narrowed
+from genmcp.suite.listen import MayRead, covers, narrowed
 from genmcp.suite.subscription import SubscriptionCapabilities, SubscriptionHandler
 
 TOOLS_CHANGED = "genmcp.tools_changed"
@@ -28,7 +28,7 @@ RESOURCES_CHANGED = "genmcp.resources_changed"
 RESOURCE_UPDATED = "genmcp.resource_updated"
 
 
-class Changes(SubscriptionHandler[None]):
+class Changes(SubscriptionHandler[Sequence[str]]):
     """The built-in handler.
 
     Args:
@@ -54,8 +54,8 @@ class Changes(SubscriptionHandler[None]):
         del channel
         return self._offered()
 
-    async def subscribe(self, requested: mcp.SubscriptionFilter, channel: Channel, /) -> Stream[None] | Stop:
-        """Join the topics of what will be acknowledged, within the limits."""
+    async def subscribe(self, requested: mcp.SubscriptionFilter, channel: Channel, /) -> Stream[Sequence[str]] | Stop:
+        """Join the topics of what will be acknowledged, within the limits; the state holds the URIs among it."""
         acknowledged = await narrowed(requested, requested, self._offered(), channel, self._may_read)
         principal = channel.meta.principal
         mine = self._open.get(principal, 0)
@@ -67,7 +67,7 @@ class Changes(SubscriptionHandler[None]):
             channel.registry.subscribe(topic)
             if principal is not None:
                 channel.registry.subscribe(for_principal(topic, principal))
-        return Stream(None, honored=acknowledged)
+        return Stream(acknowledged.resource_subscriptions or (), honored=acknowledged)
 
     def _closed(self, principal: str | None) -> None:
         left = self._open[principal] - 1
@@ -76,12 +76,19 @@ class Changes(SubscriptionHandler[None]):
         else:
             del self._open[principal]
 
-    async def handle_message(self, message: object, channel: Channel, state: None, /) -> Stream[None] | Stop:
+    async def handle_message(
+        self, message: object, channel: Channel, state: Sequence[str], /
+    ) -> Stream[Sequence[str]] | Stop:
         """Send the change on, once for all equal ones that wait behind it."""
-        if isinstance(message, CHANGES):
+        if isinstance(message, CHANGES) and _asked_for(message, state):
             fold(message, channel)
             await channel.send_notification(message)
         return Stream(state)
+
+
+def _asked_for(message: mcp.ServerNotification, uris: Sequence[str]) -> bool:
+    """Tell whether a stream shall hear of a change: those of `file:///a` and `file:///a/` share a topic."""
+    return not isinstance(message, mcp.ResourceUpdatedNotification) or covers(uris, message.params.uri)
 
 
 async def nobody(uri: str, channel: Channel) -> bool:

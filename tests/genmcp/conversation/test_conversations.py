@@ -27,6 +27,7 @@ from genmcp import (
     SyncChannel,
     Tool,
     prompt,
+    resource,
     tokens,
     tool,
 )
@@ -651,6 +652,23 @@ async def test_state_of_a_tool_does_not_open_a_prompt(autojump_clock: trio.abc.C
         params = {"inputResponses": {"q1": accept(name="Ada")}, "requestState": first.outbox.final.request_state}
         with pytest.raises(InvalidRequestState):
             client.start("prompts/get", {"name": "greet", "arguments": {}, **params})
+
+
+async def test_state_of_one_resource_does_not_open_another(autojump_clock: trio.abc.Clock) -> None:
+    @resource("asks://{room}")
+    async def room(room: str, channel: Channel) -> str:
+        """A room whose door asks for a name."""
+        return f"{room}: {await channel.elicit('Your name?', Name)!r}"
+
+    made = Suite(server_name="Test", server_version="1", resources=[room])
+    async with connect(made, capabilities=ABLE) as client:
+        first = client.start("resources/read", {"uri": "asks://hall"})
+        await asked(first)
+        params = {"inputResponses": {"q1": accept(name="Ada")}, "requestState": first.outbox.final.request_state}
+        with pytest.raises(InvalidRequestState):
+            client.start("resources/read", {"uri": "asks://vault", **params})
+        result = await client.start("resources/read", {"uri": "asks://hall", **params}).result()
+        assert "hall: Accepted" in result.contents[0].text
 
 
 @pytest.mark.parametrize(

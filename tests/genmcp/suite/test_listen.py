@@ -350,3 +350,28 @@ async def test_stream_hears_nothing_of_what_it_may_not_watch(
         assert wire(await call.next_notification())["params"]["uri"] == "x://open/below"
         assert client.node.snapshot()[0].handled == 1
     assert caplog.text == ""
+
+
+async def test_change_of_a_folder_is_none_of_what_lies_in_it(
+    caplog: pytest.LogCaptureFixture, autojump_clock: trio.abc.Clock
+) -> None:
+    made = suite(resources=[Notes])
+    async with connect(made) as client:
+        call = listen(client, resourceSubscriptions=["a:///x/"])
+        assert await acknowledged(call) == {"resourceSubscriptions": ["a:///x/"]}
+        made.resource_updated("a:///x")
+        made.resource_updated("a:///x/y")
+        assert wire(await call.next_notification())["params"]["uri"] == "a:///x/y"
+    assert caplog.text == ""  # the Suite's own handler never sends what nobody asked for
+
+
+@pytest.mark.parametrize(
+    "limit", [{"max_streams": 1}, {"max_streams_per_principal": 1}], ids=lambda limit: next(iter(limit))
+)
+async def test_closed_stream_makes_room_for_another(limit: dict[str, int], autojump_clock: trio.abc.Clock) -> None:
+    async with connect(suite(subscription_handler=Changes(**limit))) as client:
+        for _ in range(3):
+            call = listen(client, toolsListChanged=True)
+            assert await acknowledged(call) == {"toolsListChanged": True}
+            call.leave()
+            await trio.sleep(1)
