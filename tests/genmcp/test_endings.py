@@ -316,6 +316,7 @@ async def test_client_that_leaves_cancels_the_handler(reason: Any, mode: str, au
         await trio.sleep(1)
         call.leave(reason)
         assert await ended(client, call, reasons) == Shutdown("client_disconnected")
+    assert not call.outbox.ended.is_set()  # no further message for a cancelled request (H-25)
     assert seen == ["finally"]
     assert server.closed == [(reason, "from init")]
 

@@ -205,13 +205,15 @@ def test_application_in_the_current_directory_is_served(runtime: Mapping[str, st
 @pytest.mark.slow
 def test_import_is_quick_and_leaves_the_front_out() -> None:
     code = (
-        "import sys, time; start = time.process_time(); import genmcp; print(time.process_time() - start, *sys.modules)"
+        "import sys, time\nstart = time.process_time()\nimport trio, msgspec, jsonschema_rs\nbegun = time.process_time()\n"
+        "import genmcp; print((time.process_time() - begun) / (begun - start), *sys.modules)"
     )
-    took, *modules = min(
+    # a ratio to what cannot be spared, not seconds: those are the machine's
+    ratio, *modules = min(
         (subprocess.check_output([sys.executable, "-c", code], cwd=ROOT, text=True).split() for _ in range(3)),
         key=lambda words: float(words[0]),
     )
-    assert float(took) < 0.25
+    assert float(ratio) < 1.5
     assert not {"click", "rich", "quart", "hypercorn", "h11", "httpx", "transport"} & set(modules)
 
 
