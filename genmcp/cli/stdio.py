@@ -33,6 +33,7 @@ CHOSEN = (
     "outbox",
     "threads",
     "thread_queue",
+    "slow_step",
 )
 """The settings that mean something without HTTP."""
 

@@ -24,7 +24,7 @@ from typing import Any, Literal
 
 import trio
 
-from actors import Node
+from actors import Node, watch_steps
 from genmcp import tokens
 from genmcp.server import Server
 from genmcp.settings import Settings
@@ -207,7 +207,7 @@ async def serve_stdio(
     rules = _rules(settings, announce_end=announce_end)
     context = RequestContext(assigns=assigns or {}, principal=principal)
     async with Node(mailbox_capacity=settings.mailbox, grace=settings.grace) as node:
-        with trio.CancelScope() as ending:
+        with trio.CancelScope() as ending, watch_steps(settings.slow_step):
             async with server.attach(node), trio.open_nursery() as nursery:
                 peer = Peer(server, writer, rules, context, worker_settings(settings), nursery)
                 serving = StdioServing(settings, node, peer, writer)
