@@ -27,7 +27,7 @@ async def measure(*, quick: bool) -> list[Figure]:
     rounds, count = (2, 200) if quick else (9, 20_000)
     parked = 50 if quick else 2_000
     return [
-        await in_actor(lambda node: spawning(node, rounds, count)),
+        *await in_actor(lambda node: spawning(node, rounds, count)),
         await in_actor(lambda node: messaging(node, rounds, count)),
         Amount("an idle actor, its mailbox not opened", "bytes", await idle_bytes(trio.sleep_forever, parked), 5_000),
         Amount("an idle actor that waits in its mailbox", "bytes", await idle_bytes(wait, parked), 8_000),
@@ -49,16 +49,47 @@ async def in_actor(work: Callable[[actors.Node], Awaitable[T]]) -> T:
         return results[0].unwrap()
 
 
-async def spawning(node: actors.Node, rounds: int, count: int) -> Comparison:
-    """Compare an actor that is spawned, replies to its parent and exits with a bare task that starts and ends."""
+async def spawning(node: actors.Node, rounds: int, count: int) -> list[Comparison]:
+    """Compare actors with bare tasks that do the same: start and end, and reply to their parent in between."""
+
+    async def nothing() -> None:
+        pass
+
+    async def spawn(number: int) -> None:
+        for _ in range(number // BATCH):
+            for _ in range(BATCH):
+                node.spawn(nothing)
+            await settle()
+
+    async def start(number: int) -> None:
+        async with trio.open_nursery() as nursery:
+            for _ in range(number // BATCH):
+                for _ in range(BATCH):
+                    nursery.start_soon(nothing)
+                await settle()
+
+    ours, base = await alternate(spawn, start, rounds=rounds, count=count)
+    ending = Comparison("spawn and exit", "an actor", "a task of a nursery", "µs", ours, base, limit=5.0)
+    return [ending, await replying(node, rounds, count)]
+
+
+async def settle() -> None:
+    """Let what was started end: it begins in the next turn of the loop, and is over after it."""
+    for _ in range(2):
+        await trio.lowlevel.checkpoint()
+
+
+async def replying(node: actors.Node, rounds: int, count: int) -> Comparison:
+    """Compare an actor that replies to its parent's mailbox with a task that replies to a memory channel."""
     parent = actors.current()
     registry, pid = node.registry, parent.pid
+    inlet, outlet = trio.open_memory_channel[str](math.inf)
 
     async def reply() -> None:
         registry.send(pid, "reply")
 
-    async def nothing() -> None:
-        pass
+    async def put() -> None:
+        inlet.send_nowait("reply")
 
     async def spawn(number: int) -> None:
         for _ in range(number // BATCH):
@@ -68,13 +99,15 @@ async def spawning(node: actors.Node, rounds: int, count: int) -> Comparison:
                 await parent.receive()
 
     async def start(number: int) -> None:
-        for _ in range(number // BATCH):
-            async with trio.open_nursery() as nursery:
+        async with trio.open_nursery() as nursery:
+            for _ in range(number // BATCH):
                 for _ in range(BATCH):
-                    nursery.start_soon(nothing)
+                    nursery.start_soon(put)
+                for _ in range(BATCH):
+                    await outlet.receive()
 
     ours, base = await alternate(spawn, start, rounds=rounds, count=count)
-    return Comparison("spawn, reply and exit", "an actor", "start_soon and exit", "µs", ours, base, limit=5.0)
+    return Comparison("spawn, reply and exit", "an actor", "a task and a memory channel", "µs", ours, base, limit=3.5)
 
 
 async def messaging(node: actors.Node, rounds: int, count: int) -> Comparison:
