@@ -205,7 +205,8 @@ def test_application_in_the_current_directory_is_served(runtime: Mapping[str, st
 @pytest.mark.slow
 def test_import_is_quick_and_leaves_the_front_out() -> None:
     code = (
-        "import sys, time\nstart = time.process_time()\nimport trio, msgspec, jsonschema_rs\nbegun = time.process_time()\n"
+        "import sys, time\nstart = time.process_time()\n"
+        "import trio, msgspec, jsonschema_rs\nbegun = time.process_time()\n"
         "import genmcp; print((time.process_time() - begun) / (begun - start), *sys.modules)"
     )
     # a ratio to what cannot be spared, not seconds: those are the machine's
