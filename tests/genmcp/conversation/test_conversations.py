@@ -136,6 +136,33 @@ async def test_vanished_worker_is_run_again_and_nobody_is_asked_twice(autojump_c
     assert log.lines == ["begun", "cancelled", "begun", "asked"]
 
 
+async def test_answers_after_a_changed_question_are_asked_again(autojump_clock: trio.abc.Clock) -> None:
+    runs = 0
+
+    @tool
+    async def shifting(channel: Channel) -> str:
+        """Asks something else first whenever it runs again."""
+        nonlocal runs
+        runs += 1
+        name = await channel.elicit(f"Your name, in run {runs}?", Name)
+        sure = [await channel.elicit(question, Confirm) for question in ("Sure?", "Really?")]
+        return f"{name!r} {sure!r}"
+
+    async with connect(suite_of(shifting), capabilities=ABLE) as client:
+        call = client.start_tool("shifting")
+        assert list(await asked(call)) == ["q1"]
+        call = client.retry(call, {"q1": accept(name="Ada")})
+        assert list(await asked(call)) == ["q2"]
+        call = client.retry(call, {"q2": accept(ok=True)})
+        assert list(await asked(call)) == ["q3"]
+        client.node.registry.kill(call.pid)
+        await trio.sleep(1)
+        call = client.retry(call, {"q3": accept(ok=True)})
+        assert (await asked(call))["q1"]["params"]["message"] == "Your name, in run 2?"
+        call = client.retry(call, {"q1": accept(name="Bob")})
+        assert list(await asked(call)) == ["q2"]
+
+
 async def test_another_process_with_the_key_goes_on(autojump_clock: trio.abc.Clock) -> None:
     log = Log()
     async with connect(suite_of(log.tool()), capabilities=ABLE) as here:

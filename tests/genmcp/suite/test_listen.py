@@ -375,3 +375,13 @@ async def test_closed_stream_makes_room_for_another(limit: dict[str, int], autoj
             assert await acknowledged(call) == {"toolsListChanged": True}
             call.leave()
             await trio.sleep(1)
+
+
+async def test_id_that_a_notification_carries_is_kept(autojump_clock: trio.abc.Clock) -> None:
+    foreign = mcp.ToolListChangedNotification(params=mcp.NotificationParams(meta={SUBSCRIPTION: "other"}))
+    async with connect(suite(subscription_handler=Handler())) as client:
+        call = listen(client, toolsListChanged=True)
+        await acknowledged(call)
+        await call.next_notification()  # what `subscribe` sent
+        call.push(foreign)
+        assert wire(await call.next_notification())["params"]["_meta"] == {SUBSCRIPTION: "other"}
