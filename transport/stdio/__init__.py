@@ -7,7 +7,9 @@
 |---|---|
 | `descriptors` | the process's own streams, taken away from everything else in it |
 | `lines`, `writer` | bytes in, cut into lines; lines out, in order and bounded |
+| `seldom` | records of the log that a client can cause at will |
 | `peer` | what each message is, and who answers it |
+| `running` | the requests that are being answered |
 | `turn`, `older` | a request of 2026-07-28; a client of the 2025 revisions |
 | `serve`, `run` | the whole, to its end |
 

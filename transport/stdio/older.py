@@ -19,6 +19,7 @@ from transport.codec import no_answer
 from transport.legacy.desk import Desk
 from transport.legacy.listening import Listening
 from transport.legacy.session import Session
+from transport.stdio.running import How
 from transport.stdio.writer import Writer
 
 LOG = logging.getLogger("genmcp")
@@ -83,14 +84,16 @@ class LegacyRequest:
     """One request of the session that is being answered."""
 
     subscription = False
+    worker_pid = None  # several, one after another
 
     def __init__(self, session: Session, sink: LineSink, request_id: int | str) -> None:
         self._session = session
         self._sink = sink
         self._id = request_id
 
-    def leave(self) -> None:
-        """Stop: the client does not want the answer, or is gone. Nothing more is sent of it."""
+    def leave(self, how: How = "client_gone") -> None:
+        """See `Ongoing.leave`."""
+        del how
         self._sink.drop()
         self._session.cancel(self._id)
 
@@ -119,11 +122,6 @@ class OlderClient:
     def null_ids(self) -> bool:
         """Whether the id of a message that could not be read is null in errors."""
         return self.session is not None and self.session.client.revision.null_ids
-
-    @property
-    def batches(self) -> bool:
-        """Whether messages may come as arrays (O-38)."""
-        return self.session is not None and self.session.client.revision.batches
 
     async def initialize(self, message: dict[str, Any]) -> None:
         """Open the session, in the place of one that is open: the client has begun again.

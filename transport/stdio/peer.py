@@ -15,28 +15,38 @@ from __future__ import annotations
 
 import logging
 import secrets
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 import msgspec
 import trio
 from msgspec import UNSET
 
-from actors import Node, Pid, StoppedError
-from genmcp.mcp import InternalError, InvalidParams, InvalidRequest, McpError, MethodNotFound, ParseError, jsonrpc
+from actors import StoppedError
+from genmcp import telemetry
+from genmcp.mcp import (
+    InternalError,
+    InvalidParams,
+    InvalidRequest,
+    McpError,
+    MethodNotFound,
+    ParseError,
+    UnsupportedProtocolVersion,
+    jsonrpc,
+)
 from genmcp.mcp import v2607 as mcp
 from genmcp.server import Server
 from genmcp.worker import RequestContext, WorkerSettings, start_request
 from transport import ladder
 from transport.era import ASSUMED_VERSION, VERSION_KEY
 from transport.legacy.desk import EMPTY, Desk
-from transport.legacy.http import INITIALIZE, is_response
+from transport.legacy.messages import INITIALIZE, is_response, members_of
 from transport.legacy.session import Session
 from transport.stdio.lines import OVERSIZE, Line
 from transport.stdio.older import PING, LegacyRequest, LineSink, OlderClient
+from transport.stdio.running import How, Running
 from transport.stdio.seldom import Seldom
 from transport.stdio.turn import Turn
 from transport.stdio.writer import Writer
-from transport.stopping import STOPPING, workers_of
 
 LOG = logging.getLogger("genmcp")
 
@@ -57,19 +67,6 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
     announce_end: bool = False
 
 
-class Running(Protocol):
-    """A request that is being answered."""
-
-    @property
-    def subscription(self) -> bool:
-        """Whether it waits for changes, and so for the end of the process."""
-        ...
-
-    def leave(self) -> None:
-        """Stop; nothing more is sent of it."""
-        ...
-
-
 class Peer:
     """Takes the client's messages, one after another, and has them answered side by side.
 
@@ -80,6 +77,9 @@ class Peer:
         context: What is known of the client.
         worker: Limits of each worker.
         nursery: For what the client's session needs to be done later.
+
+    Attributes:
+        running: The requests that are being answered.
     """
 
     def __init__(
@@ -96,9 +96,8 @@ class Peer:
         self._rules = rules
         self._context = context
         self._worker = worker
-        self._older = OlderClient(Desk(server, worker, self._count), writer, context, nursery)
-        self._running: dict[int | str, Running] = {}
-        self._live: set[Pid] = set()
+        self.running = Running(server)
+        self._older = OlderClient(Desk(server, worker, self.running.count), writer, context, nursery)
         self._stopping = False
         self._taking = False
         self._broken = Seldom(LOG, logging.WARNING)
@@ -109,43 +108,25 @@ class Peer:
     @property
     def quiet(self) -> bool:
         """Whether nobody waits for an answer, but to subscriptions."""
-        return not self._taking and all(running.subscription for running in self._running.values())
-
-    @property
-    def ended(self) -> bool:
-        """Whether no worker is left."""
-        return next(workers_of(self._server.node), None) is None
+        return not self._taking and self.running.quiet
 
     def refuse(self) -> None:
-        """Take no new requests: the server stops. Subscriptions end with their result (S-09)."""
+        """Take no new requests: the server stops. Subscriptions end."""
         self._stopping = True
         self._older.deafen()
-        for running in tuple(self._running.values()):
-            if isinstance(running, Turn) and running.subscription and running.worker is not None:
-                self._server.registry.stop(running.worker.pid, STOPPING)
-
-    def stop(self) -> None:
-        """Stop every worker; each tells its client why."""
-        for worker in tuple(workers_of(self._server.node)):
-            self._server.registry.stop(worker.pid, STOPPING)
-
-    def leave(self, *, stalled: bool = False) -> None:
-        """Stop everything: the client is gone. Nothing more is sent."""
-        self._stopping = True
-        self._older.deafen()
-        for running in tuple(self._running.values()):
-            if stalled and isinstance(running, Turn):
-                running.leave("stalled")
-            else:
-                running.leave()
-        self._older.end()
+        self.running.end_subscriptions()
 
     def leave_subscriptions(self) -> None:
         """Stop what only waits for changes: nobody will read them."""
         self._older.deafen()
-        for running in tuple(self._running.values()):
-            if running.subscription:
-                running.leave()
+        self.running.leave(only_subscriptions=True)
+
+    def leave(self, how: How) -> None:
+        """Stop everything: the client is gone. Nothing more is sent."""
+        self._stopping = True
+        self._older.deafen()
+        self.running.leave(how)
+        self._older.end()
 
     # -- messages
 
@@ -165,14 +146,11 @@ class Peer:
             self._taking = False
 
     def _members(self, message: Any) -> list[Any]:
-        """Return the messages of an array, for the one revision that has them, or the one message (O-38)."""
-        if not isinstance(message, list) or not self._older.batches:
-            return [message]
-        if not message:
-            raise InvalidRequest("The batch is empty.")
-        if any(isinstance(each, dict) and each.get("method") == INITIALIZE for each in message):
-            raise InvalidRequest("initialize cannot be part of a batch.")
-        return message
+        """Return the messages of an array, for a client of the one revision that has them, or the one message."""
+        session = self._older.session
+        if isinstance(message, list) and session is not None:
+            return members_of(message, session.client.revision)
+        return [message]
 
     async def _one(self, message: Any) -> None:
         session = self._older.session
@@ -193,10 +171,11 @@ class Peer:
         except Exception:
             reference = secrets.token_hex(4)
             LOG.exception("A message of the client could not be taken (reference %s)", reference)
+            telemetry.emit("transport.server_crashed", method=message.get("method"), reference=reference)
             self._refuse(message, InternalError("Internal error", {"reference": reference}))
 
     async def _request(self, method: str, message: dict[str, Any]) -> None:
-        if message["id"] in self._running:
+        if message["id"] in self.running:
             raise InvalidRequest(f"The id {message['id']!r} is that of a request that is being answered.")
         session = self._older.session
         if _names_version(message.get("params")):
@@ -219,26 +198,26 @@ class Peer:
         ladder.require_served(ladder.require_meta(message.get("params")))
         request = cast("mcp.Request", mcp.decode(message))  # it has an id
         self._require_room()
-        turn = Turn(request, self._writer, lambda: self._over(request.id), announce_end=self._rules.announce_end)
-        self._running[request.id] = turn
+        turn = Turn(request, self._writer, lambda: self.running.over(request.id), announce_end=self._rules.announce_end)
+        self.running.add(request.id, turn)
         try:
             node = self._server.node
             turn.worker = start_request(node, self._server, request, turn, self._context, self._worker)
         except BaseException:
-            self._over(request.id)
+            self.running.over(request.id)
             raise
-        self._count(node, turn.worker.pid)
+        self.running.count(node, turn.worker.pid)
 
     async def _legacy(self, session: Session, message: dict[str, Any]) -> None:
         """Answer a request of the session that `initialize` has opened."""
         self._require_room()
         request_id = message["id"]
         sink = LineSink(self._writer, request_id)
-        self._running[request_id] = LegacyRequest(session, sink, request_id)
+        self.running.add(request_id, LegacyRequest(session, sink, request_id))
         try:
-            await self._older.request(session, message, sink, lambda: self._over(request_id))
+            await self._older.request(session, message, sink, lambda: self.running.over(request_id))
         except BaseException:
-            self._over(request_id)
+            self.running.over(request_id)
             raise
 
     async def _notification(self, method: str, message: dict[str, Any]) -> None:
@@ -255,7 +234,7 @@ class Peer:
         except (InvalidParams, MethodNotFound) as error:
             self._cancelled("A malformed cancellation is ignored: %s", error.message)
             return
-        running = self._running.get(params.request_id)
+        running = self.running.get(params.request_id)
         what = "is cancelled" if running is not None else "is not being answered, so its cancellation is ignored"
         self._cancelled("The request %r %s: %s", params.request_id, what, (params.reason or "no reason given")[:200])
         if running is not None:
@@ -267,6 +246,11 @@ class Peer:
         """Answer with an error; one that belongs to no request is worth a line in the log."""
         found = UNSET if is_response(message) else jsonrpc.request_id_of(message)
         request_id = None if found is UNSET and self._older.null_ids else found
+        if isinstance(error, UnsupportedProtocolVersion):
+            telemetry.emit("transport.version_rejected", requested=error.requested)
+        else:
+            status = error.status_before_dispatch
+            telemetry.emit("transport.request_rejected", code=error.code, status=status, message=error.message)
         if found is UNSET:
             self._broken("A message of the client is refused: %s", error.message)
         self._writer.answer(jsonrpc.error_bytes(request_id, error))
@@ -274,19 +258,11 @@ class Peer:
     def _require_room(self) -> None:
         if self._stopping:
             raise _shutting_down()
-        if len(self._live) >= self._rules.max_workers:
+        if self.running.live >= self._rules.max_workers:
             raise InternalError(
                 f"The server is busy: {self._rules.max_workers} requests are running (--live-workers, "
                 "GENMCP_LIVE_WORKERS)"
             )
-
-    def _over(self, request_id: int | str) -> None:
-        self._running.pop(request_id, None)
-
-    def _count(self, node: Node, pid: Pid) -> None:
-        if pid not in self._live:  # a retry may have been given to the worker that waits for it
-            self._live.add(pid)
-            node.on_exit(pid, lambda _: self._live.discard(pid))
 
 
 def _parse(line: bytes) -> Any:

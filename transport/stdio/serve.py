@@ -123,12 +123,12 @@ class StdioServing:
             self._peer.leave_subscriptions()
             await self._until_quiet(lambda: self.ending == "output")
         if self.ending == "stop":
-            self._peer.stop()
+            self._peer.running.stop()
         else:
-            self._peer.leave(stalled=self._writer.stalled)
+            self._peer.leave("stalled" if self._writer.stalled else "client_gone")
         with trio.move_on_after(NOTICE):
-            await _until(lambda: self._peer.ended)
-        self._peer.stop()
+            await _until(lambda: self._peer.running.ended)
+        self._peer.running.stop()
         await self._flush()
 
     async def _until_quiet(self, unless: Callable[[], bool]) -> None:

@@ -7,12 +7,13 @@ gets an error: there is no stream of its own whose end would say so.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
 
+from actors import Pid
 from genmcp.mcp import McpError, jsonrpc
 from genmcp.mcp import v2607 as mcp
 from genmcp.worker import Worker
 from transport.codec import ModernCodec, no_answer
+from transport.stdio.running import How
 from transport.stdio.writer import Writer
 
 
@@ -80,8 +81,13 @@ class Turn:
 
     # -- the client's side
 
-    def leave(self, how: Literal["client_gone", "stalled"] = "client_gone") -> None:
-        """Stop: the client does not want the answer, or is gone. Nothing more is sent."""
+    @property
+    def worker_pid(self) -> Pid | None:
+        """See `Ongoing.worker_pid`."""
+        return None if self.worker is None else self.worker.pid
+
+    def leave(self, how: How = "client_gone") -> None:
+        """See `Ongoing.leave`."""
         if self._over:
             return
         self._close()

@@ -10,7 +10,7 @@ import trio
 import trio.testing
 from trio.testing import MockClock
 
-from genmcp import Suite
+from genmcp import Suite, telemetry
 from tests.interop.wire import META, Json, call, request
 from tests.transport.stdio.shop import Odd, Shop
 from tests.transport.stdio.talk import Talk, talking
@@ -176,6 +176,30 @@ async def test_crash_of_a_tool_ends_one_request(
     assert answer["error"]["data"]["reference"] in caplog.text
     assert "secret" not in str(answer)
     assert (await talk.hear())["result"]["content"][0]["text"] == "slept 1"
+
+
+async def test_refusals_are_told_to_telemetry(talk: Talk, autojump_clock: MockClock) -> None:
+    told: list[tuple[str, dict[str, Any]]] = []
+    detach = telemetry.attach(lambda name, fields: told.append((name, fields)))
+    try:
+        await talk.say(b"{", request("no/such"))
+        await talk.hear()
+        await talk.hear()
+    finally:
+        detach()
+    rejected = [fields["code"] for name, fields in told if name == "transport.request_rejected"]
+    assert rejected == [-32700, -32601]
+
+
+async def test_fault_of_ours_is_masked_and_survived(
+    talk: Talk, shop: Shop, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    with monkeypatch.context() as broken:
+        broken.setattr("transport.stdio.peer.start_request", lambda *_: 1 / 0)
+        answer = await talk.ask(call("add", {"a": 1, "b": 2}))
+    assert code_of(answer) == -32603
+    assert answer["error"]["data"]["reference"] in caplog.text
+    assert (await talk.ask(call("add", {"a": 1, "b": 2})))["result"]
 
 
 # -- notifications and cancellation
