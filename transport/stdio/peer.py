@@ -99,16 +99,10 @@ class Peer:
         self.running = Running(server)
         self._older = OlderClient(Desk(server, worker, self.running.count), writer, context, nursery)
         self._stopping = False
-        self._taking = False
         self._broken = Seldom(LOG, logging.WARNING)
         self._cancelled = Seldom(LOG, logging.INFO)
 
     # -- the end
-
-    @property
-    def quiet(self) -> bool:
-        """Whether nobody waits for an answer, but to subscriptions."""
-        return not self._taking and self.running.quiet
 
     def refuse(self) -> None:
         """Take no new requests: the server stops. Subscriptions end."""
@@ -132,18 +126,16 @@ class Peer:
 
     async def take(self, line: Line) -> None:
         """Take one line. Whatever is in it, the next one is taken as well."""
-        self._taking = True
         try:
             if line is OVERSIZE:
                 limit = self._rules.line_limit
                 raise InvalidRequest(f"The line is longer than {limit} bytes (--max-body, GENMCP_MAX_BODY).")
-            message = _parse(line)
-            for each in self._members(message):
-                await self._one(each)
+            messages = self._members(_parse(line))
         except McpError as error:
             self._refuse(None, error)
-        finally:
-            self._taking = False
+            return
+        for message in messages:
+            await self._one(message)
 
     def _members(self, message: Any) -> list[Any]:
         """Return the messages of an array, for a client of the one revision that has them, or the one message."""

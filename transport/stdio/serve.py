@@ -60,6 +60,7 @@ class StdioServing:
         self.ending: Ending | None = None
         self._peer = peer
         self._writer = writer
+        self._untaken = 0
         self._ends = trio.Event()
         self._ahead, self._behind = trio.open_memory_channel[Line](AHEAD)
 
@@ -98,16 +99,21 @@ class StdioServing:
                 async for data in receive:
                     for line in lines.feed(bytes(data)):
                         await self._writer.low()
-                        await self._ahead.send(line)
+                        await self._hand_over(line)
             except (trio.BrokenResourceError, trio.ClosedResourceError):
                 pass  # a terminal or socket that goes away is an end as well
             for line in lines.end():
-                await self._ahead.send(line)
+                await self._hand_over(line)
             self._end("input")
+
+    async def _hand_over(self, line: Line) -> None:
+        self._untaken += 1  # a line may have left the channel although its taker has not run yet
+        await self._ahead.send(line)
 
     async def _take(self) -> None:
         async for line in self._behind:
             await self._peer.take(line)
+            self._untaken -= 1
 
     async def _write(self) -> None:
         if not await self._writer.run():
@@ -137,7 +143,7 @@ class StdioServing:
 
     @property
     def _quiet(self) -> bool:
-        return self._peer.quiet and not self._behind.statistics().current_buffer_used
+        return not self._untaken and self._peer.running.quiet
 
     async def _flush(self) -> None:
         self._writer.close()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+
+import pytest
 import trio
 import trio.testing
 from trio.testing import MockClock
@@ -40,9 +43,16 @@ async def test_short_calls_are_answered_after_the_end_of_input(talk: Talk, autoj
     assert {message["id"] for message in await talk.hear_rest()} == {*range(50), "short"}
 
 
-async def test_last_line_needs_no_end(talk: Talk, autojump_clock: MockClock) -> None:
-    import json
+@pytest.mark.parametrize("attempt", range(30))
+async def test_whole_exchange_may_come_in_one_piece(shop: Shop, attempt: int) -> None:
+    asked = [request("server/discover", id=0), *(call("add", {"a": number, "b": 0}, id=number) for number in (1, 2))]
+    async with talking(shop.suite) as talk:
+        await talk.out.send_all(b"".join(json.dumps(each).encode() + b"\n" for each in asked))
+        await talk.out.aclose()
+        assert all("result" in message for message in await talk.hear_rest())
 
+
+async def test_last_line_needs_no_end(talk: Talk, autojump_clock: MockClock) -> None:
     await talk.out.send_all(json.dumps(call("add", {"a": 1, "b": 2})).encode())
     await talk.out.aclose()
     (answer,) = await talk.hear_rest()
