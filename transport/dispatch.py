@@ -7,7 +7,7 @@ notification's works on, for nobody waits for it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -46,7 +46,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Caller(msgspec.Struct, frozen=True, kw_only=True):
-    """What the mount says of whoever calls.
+    """What the mount says of whoever calls, for `transport.serve` and `run`; `endpoint` takes the same as options.
 
     Attributes:
         assigns: Values for every request.
@@ -55,7 +55,7 @@ class Caller(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     assigns: Mapping[str, Any] = {}
-    copy_assigns: tuple[str, ...] = ()
+    copy_assigns: Sequence[str] = ()
     principal: Callable[[Scope], str | None] | None = None
 
     def context(self, exchange: Exchange) -> RequestContext:

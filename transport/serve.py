@@ -66,6 +66,8 @@ async def serve(
     """
     settings = overridden(settings or Settings(), host, port)
     check_settings(settings)
+    if caller is not None and not isinstance(caller, Caller):
+        raise TypeError(f"caller: expected transport.Caller(principal=…, assigns=…), got {caller!r}")
     take_keys(settings)
     mounts = _by_path(servers, settings.path)
     descriptors = raise_descriptor_limit()

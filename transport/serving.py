@@ -5,11 +5,10 @@ from __future__ import annotations
 import ipaddress
 import logging
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from typing import Any
 
-import msgspec
 import trio
 
 from actors import Node
@@ -21,6 +20,7 @@ from genmcp.threads import Threads
 from genmcp.tokenfile import TokenFile, TokenFileError, make_token
 from genmcp.worker import WorkerSettings
 from transport.admin import registry_routes
+from transport.dispatch import Caller
 from transport.door import Door
 from transport.endpoint import Endpoint, endpoint
 from transport.http import Front
@@ -32,14 +32,6 @@ from transport.stopping import Rooms
 __all__ = ["Caller", "Serving", "check_settings", "furnish", "take_keys", "worker_settings"]
 
 LOG = logging.getLogger("genmcp")
-
-
-class Caller(msgspec.Struct, frozen=True, kw_only=True):
-    """What the endpoints of `serve` know of whoever calls; see `transport.endpoint`."""
-
-    assigns: Mapping[str, Any] = {}
-    copy_assigns: Sequence[str] = ()
-    principal: Callable[[dict[str, Any]], str | None] | None = None
 
 
 class Serving:

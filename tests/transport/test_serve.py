@@ -131,6 +131,12 @@ async def test_tls_is_spoken_with_a_certificate(nursery: trio.Nursery, tmp_path:
     serving.stop()
 
 
+async def test_caller_of_another_kind_is_refused_in_a_sentence() -> None:
+    wrong: Any = lambda scope: "ada"  # noqa: E731  (what an author of endpoint(principal=…) may try)
+    with pytest.raises(TypeError, match="caller: expected transport.Caller"):
+        await serve(make_suite(), port=0, caller=wrong)
+
+
 async def test_caller_says_who_calls(nursery: trio.Nursery) -> None:
     caller = Caller(principal=lambda scope: "somebody", assigns={"region": "north"})
     serving = await start(nursery, caller=caller)
