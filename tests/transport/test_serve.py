@@ -133,7 +133,7 @@ async def test_tls_is_spoken_with_a_certificate(nursery: trio.Nursery, tmp_path:
 
 async def test_caller_of_another_kind_is_refused_in_a_sentence() -> None:
     wrong: Any = lambda scope: "ada"  # noqa: E731  (what an author of endpoint(principal=…) may try)
-    with pytest.raises(TypeError, match="caller: expected transport.Caller"):
+    with pytest.raises(TypeError, match=r"caller: expected transport\.Caller"):
         await serve(make_suite(), port=0, caller=wrong)
 
 
