@@ -75,6 +75,11 @@ class Mailbox:
         return self._outlet.statistics().current_buffer_used + len(self._aside or ())
 
     @property
+    def unread(self) -> int:
+        """How many user messages wait; costs nothing to ask."""
+        return self._counted
+
+    @property
     def waiting(self) -> bool:
         """Whether a task of the actor waits for a message now."""
         return self._hungry > 0

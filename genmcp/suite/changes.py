@@ -82,7 +82,7 @@ class Changes(SubscriptionHandler[Sequence[str]]):
         """Send the change on, once for all equal ones that wait behind it."""
         if isinstance(message, CHANGES) and _asked_for(message, state):
             fold(message, channel)
-            await channel.send_notification(message)
+            await channel.backstage.pass_on(message)
         return Stream(state)
 
 
@@ -107,13 +107,14 @@ CHANGES = (
 
 def fold(message: object, channel: Channel) -> int:
     """Take every message of the mailbox that equals this one. Returns how many there were."""
-    folded = 0
-    while True:
+    worker, folded = channel.backstage.worker, 0
+    while worker.mailbox is not None and worker.mailbox.unread:
         try:
-            channel.backstage.worker.receive_nowait(match=lambda other: other == message)
+            worker.receive_nowait(match=lambda other: other == message)
         except trio.WouldBlock:
-            return folded
+            break
         folded += 1
+    return folded
 
 
 def topics_of(requested: mcp.SubscriptionFilter) -> list[str]:
