@@ -44,6 +44,7 @@ class Mailbox:
     __slots__ = (
         "_aside",
         "_counted",
+        "_exempt",
         "_hungry",
         "_inlet",
         "_outlet",
@@ -61,6 +62,7 @@ class Mailbox:
         self._aside: deque[Any] | None = None
         self._room: trio.lowlevel.ParkingLot | None = None
         self._counted = 0  # user messages that wait
+        self._exempt = 0  # the runtime's that wait
         self._hungry = 0  # tasks that wait in the channel and were not handed anything yet
         self._selecting = 0  # tasks that wait in the channel, or were just handed something, and may set it aside
         self._sifted = 0  # how often something was set aside
@@ -72,11 +74,11 @@ class Mailbox:
     @property
     def size(self) -> int:  # not __len__: an empty mailbox must not be false
         """How many messages wait, the runtime's own included."""
-        return self._outlet.statistics().current_buffer_used + len(self._aside or ())
+        return self._counted + self._exempt
 
     @property
     def unread(self) -> int:
-        """How many user messages wait; costs nothing to ask."""
+        """How many user messages wait."""
         return self._counted
 
     @property
@@ -112,6 +114,8 @@ class Mailbox:
         """
         if self._hungry:
             self._hungry -= 1
+        else:
+            self._exempt += 1
         self._inlet.send_nowait(_Exempt(message))
 
     def fold(self, message: object) -> bool:
@@ -146,13 +150,14 @@ class Mailbox:
             The message.
         """
         await checkpoint_if_cancelled()
-        try:
-            message = self.receive_nowait(match)
-        except trio.WouldBlock:
-            pass  # and wait below, where this exception and its frames are gone: they would cost a kilobyte an actor
-        else:
-            await cancel_shielded_checkpoint()
-            return message
+        if self.size:
+            try:
+                message = self.receive_nowait(match)
+            except trio.WouldBlock:
+                pass  # and wait below, where this exception and its frames, a kilobyte an actor, are gone
+            else:
+                await cancel_shielded_checkpoint()
+                return message
         if match is not None:
             return await self._next_matching(match)
         while True:
@@ -234,12 +239,9 @@ class Mailbox:
 
     async def _handed(self) -> Any:
         """Wait in the channel; what comes out was handed over directly, or is counted off here."""
-        try:
-            item = self._outlet.receive_nowait()
-        except trio.WouldBlock:
-            pass
-        else:
+        if self.size > len(self._aside or ()):
             # another task set something aside and more arrived before this one looked again
+            item = self._outlet.receive_nowait()
             self._uncount(item)
             return item
         await checkpoint_if_cancelled()  # the one in the channel would yield after this task was counted
@@ -254,7 +256,9 @@ class Mailbox:
         """Give `item` back if it matches, else set it aside and tell the other waiting tasks."""
         aside = self._aside = self._aside if self._aside is not None else deque()
         aside.append(item)  # before the predicate runs: if that raises, the message must not be lost
-        if type(item) is not _Exempt:
+        if type(item) is _Exempt:
+            self._exempt += 1
+        else:
             self._counted += 1
         if match(_open(item)):
             return aside.pop()
@@ -292,7 +296,9 @@ class Mailbox:
         return _open(item)
 
     def _uncount(self, item: Any) -> None:
-        if type(item) is not _Exempt:
+        if type(item) is _Exempt:
+            self._exempt -= 1
+        else:
             self._counted -= 1
             if self._room is not None:
                 self._room.unpark()

@@ -1,4 +1,5 @@
 import math
+import random
 from collections.abc import Callable
 from typing import Any
 
@@ -6,7 +7,7 @@ import pytest
 import trio
 from trio.testing import assert_checkpoints
 
-from actors.mailbox import Mailbox
+from actors.mailbox import Mailbox, Match
 from actors.testing import settle
 
 
@@ -313,3 +314,36 @@ async def test_close_tells_how_many_were_left(nursery: trio.Nursery) -> None:
     assert mailbox.close() == 3
     with pytest.raises(trio.ClosedResourceError):
         mailbox.put(1)
+
+
+async def test_size_is_what_lies_there_whatever_happens() -> None:
+    chance = random.Random(2)
+    mailbox = Mailbox(20)
+    received: list[Any] = []
+
+    async def take(scope: trio.CancelScope, match: Match | None) -> None:
+        with scope:
+            received.append(await mailbox.receive(match))
+
+    async with trio.open_nursery() as nursery:
+        scopes: list[trio.CancelScope] = []
+        for number in range(3000):
+            match chance.randrange(6):
+                case 0 | 1:
+                    mailbox.put(number)
+                case 2:
+                    mailbox.put_exempt(number)
+                case 3:
+                    scopes.append(trio.CancelScope())
+                    wanted = chance.choice([None, lambda item: item % 2 == 0, lambda item: item % 7 == 0])
+                    nursery.start_soon(take, scopes[-1], wanted)
+                case 4:
+                    mailbox.discard(lambda item: item % 5 == 0)
+                case 5 if scopes:
+                    scopes.pop(chance.randrange(len(scopes))).cancel()
+            if chance.random() < 0.7:
+                await settle()
+            lying = mailbox._outlet.statistics().current_buffer_used + len(mailbox._aside or ())
+            assert mailbox.size == lying
+        nursery.cancel_scope.cancel()
+    assert len(received) > 500
