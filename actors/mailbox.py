@@ -97,8 +97,7 @@ class Mailbox:
         """
         if self._counted >= self.capacity:
             return False
-        if self._hungry:
-            self._hungry -= 1
+        if self._goes_to_a_task():
             if self._room is not None:
                 self._room.unpark()  # this took no room: the next may come
         else:
@@ -112,9 +111,7 @@ class Mailbox:
         Args:
             message: A `Down`, a timer's message.
         """
-        if self._hungry:
-            self._hungry -= 1
-        else:
+        if not self._goes_to_a_task():
             self._exempt += 1
         self._inlet.send_nowait(_Exempt(message))
 
@@ -263,10 +260,19 @@ class Mailbox:
         if match(_open(item)):
             return aside.pop()
         self._sifted += 1
-        while self._hungry:
-            self._hungry -= 1
+        while self._goes_to_a_task():
             self._inlet.send_nowait(_LOOK_AGAIN)
         return _NOTHING
+
+    def _goes_to_a_task(self) -> bool:
+        """Whether what is sent now is handed to a task that waits in the channel, which it is then said to have been.
+
+        A task that was cancelled has left the channel at once, but counts as hungry until it runs.
+        """
+        if not self._hungry or not self._outlet.statistics().tasks_waiting_receive:
+            return False
+        self._hungry -= 1
+        return True
 
     def _find(self, match: Match) -> Any:
         """Take the first match out of what waits, if there is one."""

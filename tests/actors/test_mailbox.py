@@ -346,4 +346,20 @@ async def test_size_is_what_lies_there_whatever_happens() -> None:
             lying = mailbox._outlet.statistics().current_buffer_used + len(mailbox._aside or ())
             assert mailbox.size == lying
         nursery.cancel_scope.cancel()
-    assert len(received) > 500
+    assert len(received) > 200
+
+
+async def test_message_for_a_task_that_was_just_cancelled_waits(nursery: trio.Nursery, mailbox: Mailbox) -> None:
+    scope = trio.CancelScope()
+
+    async def take() -> None:
+        with scope:
+            await mailbox.receive()
+
+    nursery.start_soon(take)
+    await settle()
+    scope.cancel()
+    assert all(mailbox.put(n) for n in range(5))
+    await settle()
+    assert (mailbox.size, mailbox.waiting, mailbox.put(5)) == (5, False, False)
+    assert [await mailbox.receive() for _ in range(5)] == [0, 1, 2, 3, 4]
