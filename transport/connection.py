@@ -256,9 +256,11 @@ class Connection:
     async def _read(self) -> None:
         while True:
             data = await self.receive(READ_SIZE)
+            ended = not data
             if not self.closing:
                 await self._hear(data)
-            if not data:
+            del data  # up to 64 KiB, which would be kept for as long as the client is idle
+            if ended:
                 if not self.closing and self.busy:
                     await self.until_answered(eof=True)
                 return

@@ -106,9 +106,7 @@ class Endpoint:
             return
         for check in ladder.HEAD:
             check(exchange, rules)
-        body = await read_body(exchange.receive, limit=rules.body_limit, deadline=rules.body_deadline)
-        exchange.body_read = True
-        message = jsonrpc.parse(body)
+        message = await self._message(exchange)
         if self.legacy is not None and is_legacy(exchange.headers, message):
             await self.legacy.post(exchange, message)
             return
@@ -119,7 +117,14 @@ class Endpoint:
             ladder.require_served(legacy_version(exchange.headers, message))
         for rung in ladder.REQUEST:
             rung(exchange)
-        await self._dispatcher.request(exchange, node, ladder.typed_request(exchange, message))
+        request = ladder.typed_request(exchange, message)
+        del message  # which a stream would keep for as long as it is open
+        await self._dispatcher.request(exchange, node, request)
+
+    async def _message(self, exchange: Exchange) -> Any:
+        body = await read_body(exchange.receive, limit=self._rules.body_limit, deadline=self._rules.body_deadline)
+        exchange.body_read = True
+        return jsonrpc.parse(body)
 
     async def _browser(self, exchange: Exchange, page: bytes) -> bool:
         """Answer a preflight (True), or see to it that the page may read the answer."""

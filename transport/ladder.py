@@ -185,6 +185,7 @@ def typed_request(exchange: Exchange, message: dict[str, Any]) -> mcp.Request:
         Refusal: 406, a subscription whose client takes no stream.
     """
     request = cast("mcp.Request", mcp.decode(message))  # it has an id
+    exchange.params = None  # nobody reads them from here on, and a stream may stay open for days
     if exchange.method == LISTEN and not exchange.accepted.stream:
         raise refusal.not_acceptable(exchange.headers.get(b"accept"), EVENT_STREAM)
     return request
