@@ -110,8 +110,8 @@ async def test_stop_ends_everything_in_order_and_in_time() -> None:
         await trio.sleep(0.2)
         code, took = await stop_and_read(server, [*streams, *short, *long, *idle])
 
-    assert code == 0  # its own alarm, 0.9 s after the grace period, did not have to end it
-    assert GRACE <= took < GRACE + 2  # as seen by a test that a busy machine may keep waiting
+    assert code == 0
+    assert GRACE <= took < GRACE + 1
     assert "Traceback" not in "".join(server.lines)
     for client in streams:
         assert b'"code":-32603' in client.received
@@ -127,7 +127,7 @@ async def test_listen_streams_end_with_their_result_at_once() -> None:
         streams = await open_streams(server, listen, 50)
         code, took = await stop_and_read(server, streams)
     assert code == 0
-    assert took < 2
+    assert took < 1
     assert all(b'"resultType":"complete"' in client.received for client in streams)
     assert all(client.received.endswith(LAST_CHUNK) for client in streams)
 
@@ -145,7 +145,7 @@ async def test_streams_of_every_kind_end_in_time_beside_a_stalled_reader() -> No
         code, took = await stop_and_read(server, [*subscriptions, *tools, able])
 
     assert code == 0
-    assert GRACE <= took < GRACE + 2
+    assert GRACE <= took < GRACE + 1
     assert "Traceback" not in "".join(server.lines)
     assert b"finished" in able.received
     assert all(b'"resultType":"complete"' in client.received for client in subscriptions)
@@ -178,7 +178,7 @@ async def test_worker_that_waits_for_its_client_does_not_hold_the_stop() -> None
         await client.read_until(b'"resultType":"input_required"')
         code, took = await stop_and_read(server, [client])
     assert code == 0
-    assert took < 2
+    assert took < 1
 
 
 async def test_second_signal_ends_at_once() -> None:
@@ -200,7 +200,7 @@ async def test_thread_that_cannot_be_stopped_does_not_hold_the_exit() -> None:
         await trio.sleep(0.3)
         code, took = await stop_and_read(server, [client])
     assert code == 0
-    assert took < 2.3
+    assert took < 1.3
     assert b'"code":-32603' in client.received
 
 
@@ -210,7 +210,7 @@ async def test_thread_of_the_application_does_not_hold_the_exit() -> None:
         await client.read_until(b"left")
         code, took = await stop_and_read(server, [])
     assert code == 0
-    assert took < 2.3
+    assert took < 1.3
     assert "Ending although threads still run: forgotten" in "".join(server.lines)
 
 
@@ -220,7 +220,7 @@ async def test_blocked_loop_is_ended_by_the_alarm() -> None:
         await trio.sleep(0.3)
         code, took = await stop_and_read(server, [client])
     assert code == 1
-    assert 1.0 < took < 2.6
+    assert 1.0 < took < 1.6
     assert "in block_loop" in "".join(server.lines)
 
 
@@ -228,14 +228,14 @@ async def test_child_that_is_slow_to_end_is_cut_short() -> None:
     with serving(f"{APP}:slow_child", "--grace", "0.3") as server:
         code, took = await stop_and_read(server, [])
     assert code == 0
-    assert took < 2.3
+    assert took < 2.3  # should be 1.3, grace + 1 s; 1.12 to 1.31 were seen: the bound leaves the exit too little time
 
 
 async def test_stop_without_clients_takes_no_time() -> None:
     with serving(f"{APP}:suite", "--grace", "30") as server:
         code, took = await stop_and_read(server, [])
     assert code == 0
-    assert took < 2
+    assert took < 0.7
 
 
 async def test_http2_calls_finish_within_the_grace_period(tmp_path: Path) -> None:
@@ -258,7 +258,7 @@ async def test_http2_calls_finish_within_the_grace_period(tmp_path: Path) -> Non
             await trio.sleep(0.2)
             code, took = await stop_and_read(server, [])
     assert code == 0
-    assert GRACE <= took < GRACE + 2
+    assert GRACE <= took < GRACE + 1
     assert [answer.http_version for answer in answers] == ["HTTP/2"] * 4
     assert ["finished" in answer.text for answer in answers] == [True, True, True, False]
     assert answers[-1].json()["error"]["code"] == -32603
